@@ -1,0 +1,1 @@
+"""Sound, peers, turns and Live sessions. Knows no users, no HTTP, no prompts, no store."""

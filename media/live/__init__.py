@@ -1,0 +1,1 @@
+"""Two-way contract between media and any Live service."""
