@@ -20,7 +20,9 @@ PATTERNS = {
     "bearer JSON web token": re.compile(r"eyJ[\w-]{20,}\.eyJ[\w-]{20,}\.[\w-]{20,}"),
 }
 ADDRESS = re.compile(r"https?://")
-LOCK_FILES = re.compile(r"(requirements.*\.(lock|txt)|package-lock\.json|uv\.lock|\.npmrc|pip\.conf)$")
+LOCK_FILES = re.compile(
+    r"(requirements.*\.(lock|txt)|package-lock\.json|uv\.lock|\.npmrc|pip\.conf)$"
+)
 MAX_BYTES = 4 << 20
 
 

@@ -1,0 +1,100 @@
+"""The one sender of a lesson's data channel: order, bounds, admission. Survives a change of peer.
+
+Outgoing messages wait (bounded) until the client said `client-ready`, so none is lost to a page
+that is not listening yet. Incoming ones pass a token bucket: what is too frequent, too large or
+not understood is dropped and counted, and never ends a lesson (RTC-13).
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable
+
+from pydantic import BaseModel
+
+from . import rtvi
+
+# Messages kept for a client that is not ready; the oldest goes first.
+WAITING_MAX = 256
+# Token bucket of client messages: sustained a second, and burst.
+RATE_PER_S = 40.0
+BURST = 80.0
+
+Send = Callable[[str], bool]
+
+
+class Channel:
+    """`on_message` gets what a client said and was admitted; `now` is monotonic seconds."""
+
+    def __init__(
+        self,
+        on_message: Callable[[rtvi.Received], None],
+        now: Callable[[], float],
+    ) -> None:
+        self._on_message = on_message
+        self._now = now
+        self._send: Send | None = None
+        self._ready = False
+        self._waiting: deque[str] = deque(maxlen=WAITING_MAX)
+        self._tokens, self._filled_at = BURST, now()
+        self.counts: Counter[str] = Counter()
+
+    def attach(self, send: Send) -> None:
+        """A new peer carries the channel from now on; it has to say `client-ready` first."""
+        self._send, self._ready = send, False
+        self._waiting.clear()
+
+    def detach(self) -> None:
+        self._send, self._ready = None, False
+
+    @property
+    def ready(self) -> bool:
+        return self._ready
+
+    def send(self, message: BaseModel | str) -> None:
+        """Sends now, or keeps the message for a client that is not ready yet."""
+        frame = rtvi.encode(message)
+        if not self._ready:
+            if len(self._waiting) == WAITING_MAX:
+                self.counts["waiting_dropped"] += 1
+            self._waiting.append(frame)
+            return
+        self._put(frame)
+
+    def send_if_ready(self, message: BaseModel | str) -> None:
+        """For what is stale a moment later (levels): never waits."""
+        if self._ready:
+            self._put(rtvi.encode(message))
+
+    def reply_ready(self, message_id: str, snapshot: list[BaseModel | str]) -> None:
+        """Answers `client-ready`: `bot-ready`, the state of now, then what waited."""
+        self._ready = True
+        self._put(rtvi.encode(rtvi.BotReady(), message_id or None))
+        for message in snapshot:
+            self._put(rtvi.encode(message))
+        while self._waiting:
+            self._put(self._waiting.popleft())
+
+    def received(self, frame: str) -> None:
+        """One frame from the peer."""
+        if not self._admit():
+            self.counts["too_frequent"] += 1
+            return
+        got = rtvi.decode(frame)
+        if isinstance(got, rtvi.Dropped):
+            self.counts[got.why] += 1
+            return
+        self._on_message(got)
+
+    def _put(self, frame: str) -> None:
+        if self._send is None or not self._send(frame):
+            self.counts["unsent"] += 1
+
+    def _admit(self) -> bool:
+        now = self._now()
+        self._tokens = min(BURST, self._tokens + (now - self._filled_at) * RATE_PER_S)
+        self._filled_at = now
+        if self._tokens < 1:
+            return False
+        self._tokens -= 1
+        return True
