@@ -25,7 +25,10 @@ class Seed:
 
 @dataclass(frozen=True, slots=True)
 class LiveSetup:
-    """Everything a session is opened with. Durations in ms; enums are the proto strings."""
+    """Everything a session is opened with. Durations in ms; enums are the proto strings.
+
+    `resumption` False leaves session resumption out of the setup altogether (after a 1008).
+    """
 
     model: str
     instruction: str
@@ -38,6 +41,7 @@ class LiveSetup:
     thinking_level: str | None = None
     seeds: tuple[Seed, ...] = ()
     handle: str | None = None
+    resumption: bool = True
 
 
 class Interaction(Enum):
@@ -206,7 +210,9 @@ class LiveSession(Protocol):
     async def send_context(self, text: str) -> None:
         """Silent context (`turnComplete: false`); an empty text sends nothing."""
 
-    async def send_tool_response(self, call_id: str, name: str, response: dict[str, object]) -> None:
+    async def send_tool_response(
+        self, call_id: str, name: str, response: dict[str, object]
+    ) -> None:
         """Answers one tool call."""
 
     async def receive(self) -> tuple[LiveEvent, ...]:
