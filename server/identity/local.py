@@ -1,0 +1,177 @@
+"""Sign-in without any account elsewhere: identities bound to a browser by signed credentials.
+
+A credential is `v1.<payload>.<HMAC-SHA256>` over a random id. The signature makes garbage cheap to
+refuse; the stored `localSessions/{id}` makes a credential revocable. The e-mail is what the person
+typed: shown as unverified, and never a reason for any role.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import hmac
+import json
+import os
+import secrets
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from server.clock import Clock, moment, stamp
+from server.errors import Code, Refused
+from server.identity.port import Identity, SignedIn
+from server.store.port import Store
+
+# Losing the cookie means losing a local identity, so it lives long and is renewed in use.
+COOKIE_LIFETIME = timedelta(days=180)
+COOKIE_RENEWAL = timedelta(days=1)
+BEARER_LIFETIME = timedelta(hours=24)
+SECRET_BYTES = 32
+SWEEP_MAX = 500
+TOKEN_MAX_CHARS = 1024
+
+DEV_UID = "dev-admin"
+DEV_IDENTITY = Identity(DEV_UID, "dev@localhost", False, "Dev token")
+_COLLECTION = "localSessions"
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """What a sign-in hands out: a cookie value, its CSRF partner, and a bearer for scripts."""
+
+    cookie: str
+    csrf: str
+    bearer: str
+    bearer_expires_at: datetime
+
+
+def load_secret(data_dir: Path) -> bytes:
+    """The signing secret, made on first start, readable by the owner only."""
+    path = data_dir / "signing-secret"
+    data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+    try:
+        handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    except FileExistsError:
+        secret = bytes.fromhex(path.read_text(encoding="ascii").strip())
+        if len(secret) < SECRET_BYTES:
+            raise ValueError(f"{path} is damaged; delete it to sign everybody out") from None
+        return secret
+    secret = secrets.token_bytes(SECRET_BYTES)
+    with os.fdopen(handle, "w", encoding="ascii") as file:
+        file.write(secret.hex())
+    return secret
+
+
+def _refused() -> Refused:
+    return Refused(Code.UNAUTHENTICATED, "Please sign in.")
+
+
+class LocalIdentity:
+    """Adapter `local` of IdentityVerifier, and the only issuer of its credentials."""
+
+    def __init__(
+        self, store: Store, clock: Clock, secret: bytes, *, dev_token: str | None = None
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._secret = secret
+        self._dev_token = dev_token.encode() if dev_token else None
+
+    async def issue(self, *, uid: str, email: str, display_name: str) -> Credentials:
+        """Signs in: a new revocable credential for `uid`."""
+        credential_id = secrets.token_urlsafe(18)
+        now = self._clock.now()
+        await self._store.create(
+            f"{_COLLECTION}/{credential_id}",
+            {
+                "uid": uid,
+                "email": email,
+                "displayName": display_name,
+                "createdAt": stamp(now),
+                "expiresAt": stamp(now + COOKIE_LIFETIME),
+            },
+        )
+        bearer_until = now + BEARER_LIFETIME
+        return Credentials(
+            cookie=self._sign(credential_id, now + COOKIE_LIFETIME),
+            csrf=self.csrf_of(credential_id),
+            bearer=self._sign(credential_id, bearer_until),
+            bearer_expires_at=bearer_until,
+        )
+
+    async def verify(self, token: str) -> SignedIn:
+        if self._dev_token and hmac.compare_digest(token.encode(errors="replace"), self._dev_token):
+            return SignedIn(DEV_IDENTITY, DEV_UID)
+        credential_id, expires_at = self._open(token)
+        now = self._clock.now()
+        if expires_at <= now:
+            raise Refused(Code.UNAUTHENTICATED, "Your sign-in has expired. Please sign in again.")
+        doc = await self._store.get(f"{_COLLECTION}/{credential_id}")
+        if doc is None or moment(doc.data["expiresAt"]) <= now:
+            raise _refused()
+        identity = Identity(
+            uid=doc.data["uid"],
+            email=doc.data["email"],
+            email_verified=False,
+            display_name=doc.data["displayName"],
+        )
+        return SignedIn(identity, credential_id)
+
+    async def renew(self, token: str, credential_id: str) -> str | None:
+        """A later-expiring cookie value, when the presented one is older than COOKIE_RENEWAL."""
+        _, expires_at = self._open(token)
+        now = self._clock.now()
+        until = now + COOKIE_LIFETIME
+        if until - expires_at < COOKIE_RENEWAL:
+            return None
+        await self._store.update(f"{_COLLECTION}/{credential_id}", {"expiresAt": stamp(until)})
+        return self._sign(credential_id, until)
+
+    async def revoke(self, credential_id: str) -> None:
+        """Ends the cookie and every bearer issued with it."""
+        if credential_id != DEV_UID:
+            await self._store.delete(f"{_COLLECTION}/{credential_id}")
+
+    async def sweep(self) -> None:
+        """Forgets expired credentials; called at start."""
+        now = stamp(self._clock.now())
+        for doc in await self._store.query(_COLLECTION, order_by="expiresAt", limit=SWEEP_MAX):
+            if doc.data["expiresAt"] > now:
+                return
+            await self._store.delete(doc.path)
+
+    def csrf_of(self, credential_id: str) -> str:
+        """The value that `X-CSRF-Token` must carry beside the cookie of this credential."""
+        return _text(self._mac(b"csrf:" + credential_id.encode()))
+
+    def _sign(self, credential_id: str, expires_at: datetime) -> str:
+        payload = _text(json.dumps({"i": credential_id, "e": int(expires_at.timestamp())}).encode())
+        return f"v1.{payload}.{_text(self._mac(payload.encode()))}"
+
+    def _open(self, token: str) -> tuple[str, datetime]:
+        if len(token) > TOKEN_MAX_CHARS or not token.isascii():
+            raise _refused()
+        version, _, rest = token.partition(".")
+        payload, _, mac = rest.partition(".")
+        if version != "v1" or not hmac.compare_digest(
+            mac.encode(), _text(self._mac(payload.encode())).encode()
+        ):
+            raise _refused()
+        claims: dict[str, Any] = json.loads(_bytes(payload))
+        return str(claims["i"]), datetime.fromtimestamp(claims["e"], tz=self._clock.now().tzinfo)
+
+    def _mac(self, data: bytes) -> bytes:
+        return hmac.new(self._secret, data, hashlib.sha256).digest()
+
+
+def _text(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode("ascii")
+
+
+def _bytes(text: str) -> bytes:
+    try:
+        return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+    except binascii.Error:
+        raise _refused() from None

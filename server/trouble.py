@@ -1,0 +1,63 @@
+"""Where foreign errors end: store and model failures become sentences with a callable code."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from agent.failures import ModelError, ModelRefused, ModelTimeout, ModelUnavailable
+from server.errors import Code, PidjinError, Refused, Unavailable, not_ready
+from server.store.port import Conflict, StoreDown, TooLarge
+
+log = logging.getLogger(__name__)
+
+
+def translate(error: Exception) -> PidjinError | None:
+    """The error a client may see, or None for one that only a bug explains."""
+    match error:
+        case PidjinError():
+            return error
+        case ModelTimeout():
+            return Unavailable(
+                "The tutor took too long to answer. Please try again.", code=Code.DEADLINE_EXCEEDED
+            )
+        case ModelUnavailable():
+            return Unavailable("The tutor cannot be reached right now. Please try again shortly.")
+        case ModelRefused():
+            return not_ready(str(error))
+        case ModelError():
+            return Unavailable("The tutor’s answer could not be used. Please try again.")
+        case StoreDown():
+            return Unavailable("Your data cannot be reached right now. Please try again shortly.")
+        case Conflict():
+            return Refused(
+                Code.ABORTED,
+                "Somebody changed this at the same moment. Please try again.",
+                retry_after_s=1,
+            )
+        case TooLarge():
+            return not_ready("This conversation is full. Please start a new one.")
+        case _:
+            return None
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Turns known failures of store and model into PidjinError; logs what caused them."""
+    try:
+        yield
+    except PidjinError:
+        raise
+    except Exception as error:  # boundary: re-raised, translated or as it is
+        known = translate(error)
+        if known is None:
+            raise
+        log.warning(
+            "dependency_failed",
+            extra={
+                "kind": type(error).__name__,
+                "detail": error.detail if isinstance(error, ModelError) else str(error),
+            },
+        )
+        raise known from error
