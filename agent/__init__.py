@@ -1,1 +1,1 @@
-"""Teaching: prompts, grounding, agenda, the move agent. Knows no sockets, no audio, no HTTP, no store."""
+"""Teaching: prompts, grounding, agenda, the move agent. Knows no sockets, audio, HTTP or store."""
