@@ -1,0 +1,394 @@
+"""One browser's WebRTC connection (audio both ways, one data channel) and what all peers share."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Self
+
+from aiortc import (
+    RTCBundlePolicy,
+    RTCConfiguration,
+    RTCDataChannel,
+    RTCIceServer,
+    RTCPeerConnection,
+    RTCRtpReceiver,
+    RTCRtpTransceiver,
+    RTCSessionDescription,
+)
+
+from media.fallback import PlainVoice
+from media.hooks import connection_of
+from media.mux import UdpMux
+from media.offer import OfferRefused, finish_answer, read_offer
+from media.pacer import Lateness, Pacer, Tick
+from media.voice import RawVoice, Voice
+
+__all__ = ["MediaPlane", "OfferRefused", "Peer", "PeerState", "PeerStats"]
+
+LOST_AFTER_S = 4.0  # without RTP and without a message; noticed within LIVENESS_TICKS more
+LIVENESS_TICKS = 25
+CONNECT_S = 20.0
+ANSWER_S = 5.0
+CLOSE_S = 2.5
+CHANNEL_BYTES = 256 * 1024  # buffered in the data channel; a message beyond it is refused
+
+_log = logging.getLogger(__name__)
+
+
+class PeerState(Enum):
+    """LOST: silent for 4 s (may come back), or the connection failed or was ended (`ended`)."""
+
+    CONNECTING = "connecting"
+    CONNECTED = "connected"
+    LOST = "lost"
+    CLOSED = "closed"
+
+
+@dataclass(frozen=True, slots=True)
+class PeerStats:
+    """A snapshot. Packets unless named otherwise; `loss` is the share of inbound packets lost,
+    `remote_loss` and `rtt_s` are the browser's report about our packets (None before the first)."""
+
+    rtt_s: float | None
+    remote_loss: float | None
+    loss: float
+    received: int
+    lost: int
+    concealed: int
+    fec: int
+    late: int
+    silence_blocks: int
+    sent: int
+    unsent: int
+    refused_messages: int
+    quiet_s: float
+
+
+class Peer:
+    """Made by `MediaPlane.peer`. All callbacks run on the loop; none runs once close() started.
+
+    `on_audio(pcm, at)` gets 640 bytes (PCM16 mono 16 kHz) per 20 ms while connected; `pull(at)` is
+    asked for 960 bytes (PCM16 mono 24 kHz) or None per 20 ms while connected.
+    """
+
+    def __init__(
+        self,
+        plane: MediaPlane,
+        *,
+        on_audio: Callable[[bytes, float], None],
+        pull: Callable[[float], bytes | None],
+        on_message: Callable[[str], None],
+        on_state: Callable[[PeerState], None],
+    ) -> None:
+        self.id = uuid.uuid4().hex
+        self.on_channel_open: Callable[[], None] | None = None
+        self.state = PeerState.CONNECTING
+        self.ended = False
+        self._plane, self._on_audio, self._pull = plane, on_audio, pull
+        self._on_message, self._on_state = on_message, on_state
+        self._now = asyncio.get_running_loop().time
+        self._born = self._heard = self._now()
+        self._pc: RTCPeerConnection | None = None
+        self._voice: Voice | None = None
+        self._channel: RTCDataChannel | None = None
+        self._stop_ticks: Callable[[], None] | None = None
+        self._closing: asyncio.Task[None] | None = None
+        self._ticks = self._refused_messages = 0
+
+    # --- signalling -----------------------------------------------------------------------
+
+    async def answer(self, offer_sdp: str) -> str:
+        """The answer to a browser's offer; once per peer. Raises OfferRefused (and closes)."""
+        if self._pc is not None or self._closing is not None:
+            raise RuntimeError("a peer answers one offer")
+        try:
+            async with asyncio.timeout(ANSWER_S):
+                return await self._answer(offer_sdp)
+        except BaseException:
+            await self.close()
+            raise
+
+    async def _answer(self, offer_sdp: str) -> str:
+        offer = read_offer(offer_sdp)
+        pc = self._pc = self._plane.connection()
+        pc.on("connectionstatechange", self._connection_changed)
+        pc.on("datachannel", self._channel_arrived)
+        if offer.opus is not None and self._plane.raw_hooks:
+            self._voice = RawVoice(self._audio, self._pull, offer.opus)
+        else:
+            self._voice = PlainVoice(self._audio, self._pull, opus=offer.opus is not None)
+        audio = pc.addTransceiver(self._voice.track, "sendrecv")
+        if offer.opus is not None:
+            audio.setCodecPreferences(_opus_capabilities())
+        try:
+            await pc.setRemoteDescription(RTCSessionDescription(offer.sdp, "offer"))
+            for transceiver in pc.getTransceivers():
+                if transceiver is not audio:
+                    transceiver.direction = "inactive"
+            self._plane.share(audio)
+            self._voice.attach(audio)
+            await pc.setLocalDescription()
+        # The boundary to the library: what it makes of a strange offer is a refusal, never a crash.
+        except (Exception, AssertionError) as error:
+            raise OfferRefused("The connection offer could not be used.") from error
+        self._stop_ticks = self._plane.pacer.add(self.tick)
+        return finish_answer(pc.localDescription.sdp)
+
+    # --- data channel -----------------------------------------------------------------------
+
+    @property
+    def channel_open(self) -> bool:
+        return self._channel is not None and self._channel.readyState == "open"
+
+    def send(self, text: str) -> bool:
+        """Queues a message on the data channel; False when it is not open or too much waits."""
+        channel = self._channel
+        if self._closing is not None or channel is None or channel.readyState != "open":
+            return False
+        if channel.bufferedAmount + len(text.encode()) > CHANNEL_BYTES:
+            self._refused_messages += 1
+            return False
+        try:
+            channel.send(text)
+        except ValueError:  # larger than the other side takes
+            self._refused_messages += 1
+            return False
+        return True
+
+    def _channel_arrived(self, channel: RTCDataChannel) -> None:
+        if self._closing is not None or self.channel_open:
+            return  # one channel per peer: the first that is open
+        self._channel = channel
+        channel.on("message", lambda message: self._message(channel, message))
+        self._heard = self._now()
+        if self.on_channel_open is not None:
+            self._guard(self.on_channel_open)
+
+    def _message(self, channel: RTCDataChannel, message: str | bytes) -> None:
+        if self._closing is not None or channel is not self._channel:
+            return
+        self._heard = self._now()
+        if isinstance(message, bytes):
+            try:
+                message = message.decode()
+            except UnicodeDecodeError:
+                self._refused_messages += 1
+                return
+        self._guard(self._on_message, message)
+
+    # --- life ---------------------------------------------------------------------------------
+
+    def tick(self, at: float) -> None:
+        """Called by the plane's pacer every 20 ms."""
+        self._ticks += 1
+        if self._ticks % LIVENESS_TICKS == 0:
+            self._check_life(at)
+        if self.state is PeerState.CONNECTED and self._voice is not None:
+            self._voice.tick(at)
+
+    def _check_life(self, at: float) -> None:
+        if self.ended:
+            return
+        if self.state is PeerState.CONNECTING:
+            if at - self._born > CONNECT_S:
+                self._end("no connection in time")
+            return
+        silent = self._quiet_s(at) >= LOST_AFTER_S
+        if silent and self.state is PeerState.CONNECTED:
+            self._move(PeerState.LOST, "silent")
+        elif not silent and self.state is PeerState.LOST:
+            self._move(PeerState.CONNECTED, "heard again")
+
+    def _quiet_s(self, at: float) -> float:
+        packet = None if self._voice is None else self._voice.last_packet_at
+        return at - max(self._heard, packet or 0.0)
+
+    def _connection_changed(self) -> None:
+        if self._closing is not None or self._pc is None or self.ended:
+            return
+        state = self._pc.connectionState
+        if state == "connected" and self.state is PeerState.CONNECTING:
+            self._heard = self._now()
+            self._move(PeerState.CONNECTED, "connected")
+        elif state in ("failed", "closed"):
+            self._end(f"connection {state}")
+
+    def fail(self, why: str) -> None:
+        """The plane's report that this peer cannot go on."""
+        if self._closing is None and not self.ended:
+            self._end(why)
+
+    def _end(self, why: str) -> None:
+        self.ended = True
+        if self.state is not PeerState.LOST:
+            self._move(PeerState.LOST, why)
+
+    def _move(self, to: PeerState, why: str) -> None:
+        _log.info("peer state", extra={"peer": self.id, "from": self.state, "to": to, "why": why})
+        self.state = to
+        self._guard(self._on_state, to)
+
+    def _audio(self, pcm: bytes, at: float) -> None:
+        if self.state is PeerState.CONNECTED:
+            self._guard(self._on_audio, pcm, at)
+
+    def _guard(self, callback: Callable[..., None], *arguments: object) -> None:
+        """The boundary between the library's tasks and the owner: an error of the owner is
+        reported to the loop and ends this peer, never the socket or another peer."""
+        if self._closing is not None:
+            return
+        try:
+            callback(*arguments)
+        except Exception as error:
+            asyncio.get_running_loop().call_exception_handler(
+                {"message": "a callback of a peer failed", "exception": error}
+            )
+            self.fail("callback failed")
+
+    async def close(self) -> None:
+        """Idempotent; at most CLOSE_S (then the connection is abandoned and logged)."""
+        if self._closing is None:
+            self.state, self.ended = PeerState.CLOSED, True
+            if self._stop_ticks is not None:
+                self._stop_ticks()
+            self._closing = asyncio.create_task(self._shut(), name=f"peer:{self.id}:close")
+        await asyncio.shield(self._closing)
+
+    async def _shut(self) -> None:
+        try:
+            async with asyncio.timeout(CLOSE_S):
+                if self._voice is not None:
+                    await self._voice.close()
+                if self._pc is not None:
+                    await self._pc.close()
+        except TimeoutError:
+            _log.error("peer did not close in time", extra={"peer": self.id})
+        finally:
+            self._pc = self._voice = self._channel = None
+            self._plane.forget(self)
+
+    def stats(self) -> PeerStats:
+        """A snapshot; zeros before the connection and after close."""
+        voice = self._voice
+        if voice is None:
+            return PeerStats(None, None, 0.0, 0, 0, 0, 0, 0, 0, 0, 0, self._refused_messages, 0.0)
+        heard, sent, reception = voice.received, voice.sent, voice.reception()
+        expected = heard.received + heard.lost - heard.late
+        return PeerStats(
+            rtt_s=reception.rtt_s,
+            remote_loss=reception.loss,
+            loss=heard.lost / expected if expected > 0 else 0.0,
+            received=heard.received,
+            lost=heard.lost,
+            concealed=heard.concealed,
+            fec=heard.fec,
+            late=heard.late,
+            silence_blocks=heard.silence,
+            sent=sent.sent,
+            unsent=sent.unsent,
+            refused_messages=self._refused_messages,
+            quiet_s=self._quiet_s(self._now()),
+        )
+
+
+class MediaPlane:
+    """What all peers of a process share: UDP port, pacer, settings. An async context manager.
+
+    `host` 127.0.0.1 offers only that; 0.0.0.0 offers every IPv4 address of the machine and
+    loopback; `advertise` replaces them (a public address behind 1:1 NAT). `ice_servers` are
+    `{urls, username?, credential?}`; by default nobody is asked. `raw_hooks=False` uses only the
+    public API of the library: more CPU, more delay, a random port per peer.
+    """
+
+    def __init__(
+        self,
+        *,
+        host: str,
+        udp_port: int,
+        advertise: tuple[str, ...] = (),
+        ice_servers: Sequence[Mapping[str, Any]] = (),
+        raw_hooks: bool = True,
+    ) -> None:
+        self.raw_hooks = raw_hooks
+        self.peers: set[Peer] = set()
+        self.pacer = Pacer(self._tick_failed)
+        self._mux = UdpMux(host, udp_port, advertise) if raw_hooks else None
+        self._servers = [RTCIceServer(**server) for server in ice_servers]
+        self._stack = AsyncExitStack()
+
+    async def __aenter__(self) -> Self:
+        """Binds the UDP port. Raises OSError when it is taken."""
+        if self._mux is not None:
+            self._mux.start()
+            self._stack.callback(self._mux.close)
+        pacer = asyncio.create_task(self.pacer.run(), name="media:pacer")
+        self._stack.push_async_callback(_cancelled, pacer)
+        self._stack.push_async_callback(self._close_peers)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._stack.aclose()
+
+    @property
+    def udp_port(self) -> int | None:
+        """The bound port; None without raw hooks."""
+        return None if self._mux is None else self._mux.port
+
+    @property
+    def lateness(self) -> Lateness:
+        return self.pacer.lateness
+
+    def peer(
+        self,
+        *,
+        on_audio: Callable[[bytes, float], None],
+        pull: Callable[[float], bytes | None],
+        on_message: Callable[[str], None],
+        on_state: Callable[[PeerState], None],
+    ) -> Peer:
+        """A peer that waits for its offer. Its owner closes it; the plane does so at the end."""
+        peer = Peer(self, on_audio=on_audio, pull=pull, on_message=on_message, on_state=on_state)
+        self.peers.add(peer)
+        return peer
+
+    def connection(self) -> RTCPeerConnection:
+        # An empty list, not None: None asks a public STUN server and may cost 5 s.
+        return RTCPeerConnection(
+            RTCConfiguration(iceServers=self._servers, bundlePolicy=RTCBundlePolicy.MAX_BUNDLE)
+        )
+
+    def share(self, transceiver: RTCRtpTransceiver) -> None:
+        """Puts a connection on the shared UDP port."""
+        if self._mux is not None:
+            self._mux.attach(connection_of(transceiver))
+
+    def forget(self, peer: Peer) -> None:
+        self.peers.discard(peer)
+
+    async def _close_peers(self) -> None:
+        await asyncio.gather(*(peer.close() for peer in tuple(self.peers)))
+
+    def _tick_failed(self, tick: Tick, error: Exception) -> None:
+        asyncio.get_running_loop().call_exception_handler(
+            {"message": "a tick of a peer failed", "exception": error}
+        )
+        for peer in tuple(self.peers):
+            if peer.tick == tick:
+                peer.fail("tick failed")
+
+
+def _opus_capabilities() -> list[Any]:
+    capabilities = RTCRtpReceiver.getCapabilities("audio")
+    codecs = capabilities.codecs if capabilities is not None else []
+    return [codec for codec in codecs if codec.mimeType.lower() == "audio/opus"]
+
+
+async def _cancelled(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    await asyncio.wait([task])
