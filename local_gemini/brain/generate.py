@@ -1,0 +1,251 @@
+"""Answers `generateContent`: grounding, the move agent's turn, the observer's judgement, talk."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from local_gemini.brain import phrases, prompt
+from local_gemini.brain.coverage import Judge, Point, Vectors, points_of
+from local_gemini.brain.intent import Intent, classify
+from local_gemini.brain.language import sentences
+from local_gemini.brain.mind import LocalMind
+from local_gemini.brain.outline import Outline, Part, outline_document
+from local_gemini.brain.prompt import Brief, Exchange, GroundTask
+from local_gemini.brain.remote import RemoteModel
+from local_gemini.brain.walk import Progress, Walk
+from local_gemini.engine import Embedder, Generated
+
+SECTION_TOOL = "get_topic_section"
+NO_KNOWLEDGE = (
+    "The local tutor has no outside knowledge about this topic. "
+    "It can ask, listen and keep track, but it can not state facts."
+)
+UNREADABLE = "The local tutor can only read plain text. Paste the text of the document instead."
+ANGLES = (
+    "What {} is",
+    "Why {} matters",
+    "How {} works",
+    "An example of {}",
+    "What is still open about {}",
+)
+
+
+class LocalBrain:
+    """The deterministic tutor behind the loopback API; shared by all sessions, thread-safe."""
+
+    def __init__(self, embedder: Embedder, remote: RemoteModel | None = None) -> None:
+        self._vectors = Vectors(embedder)
+        self._remote = remote
+
+    def mind(self, instruction: str) -> LocalMind:
+        """A tutor for one Live session."""
+        return LocalMind(instruction, self._vectors, self._remote)
+
+    def generate(self, model: str, request: Mapping[str, Any]) -> Generated:
+        """Answer a `generateContent` body (camelCase); never raises for odd content."""
+        message = prompt.last_user_text(request)
+        system = prompt.system_text(request)
+        task = prompt.ground_task(message) or prompt.ground_task(system)
+        brief = prompt.move_brief(system)
+        structured = task is not None or brief.move or brief.observer
+        if self._remote is not None:
+            worded = self._remote.complete(system, [("user", message)])
+            if worded is not None and (not structured or _has_json(worded)):
+                return Generated(text=worded)
+        if task is not None:
+            return self._ground(task)
+        if structured:
+            return self._decide(brief, prompt.exchange(message), request)
+        return Generated(text=self._talk(message))
+
+    def _ground(self, task: GroundTask) -> Generated:
+        if task.kind == "document" and not task.document.strip():
+            return Generated(text=UNREADABLE)
+        outline = (
+            _angles(task)
+            if task.kind != "document"
+            else outline_document(
+                task.document,
+                title=task.title,
+                digest_chars=task.digest_chars,
+                outline_max=task.outline_max,
+                section_chars=task.section_chars,
+            )
+        )
+        answer = {
+            "digest": outline.digest,
+            "needsGrounding": False,
+            "depth": outline.depth,
+            "outline": [{"title": p.title, "summary": p.summary} for p in outline.parts],
+        }
+        return Generated(text=json.dumps(answer, ensure_ascii=False))
+
+    def _decide(self, brief: Brief, asked: Exchange, request: Mapping[str, Any]) -> Generated:
+        agenda = brief.agenda
+        if not agenda:
+            digest = "\n".join(brief.digest)
+            agenda = tuple(part.title for part in outline_document(digest, outline_max=5).parts)
+        points = list(points_of(agenda, brief.digest))
+        progress = _progress(brief, agenda)
+        missing = _section_wanted(brief, points, progress)
+        if missing is not None:
+            found = [
+                answer for name, answer in prompt.function_answers(request) if name == SECTION_TOOL
+            ]
+            if found and (summary := _summary(found[-1])):
+                points[missing] = Point(agenda[missing], tuple(sentences(summary)))
+            elif not found and SECTION_TOOL in prompt.function_names(request):
+                arguments = {"sectionId": brief.section_ids[missing]}
+                return Generated(function_calls=[{"name": SECTION_TOOL, "args": arguments}])
+        judge = Judge(self._vectors, brief.topic, points)
+        walk = Walk(judge, brief.style, progress)
+        if asked.reply is not None:
+            mode, text = _observe(walk, asked)
+        else:
+            move = walk.step(asked.utterance)
+            mode, text = move.mode, " ".join(move.sentences)
+        decision = {
+            "mode": mode,
+            "text": text,
+            "updatedRevealState": _reveal_state(brief, agenda, walk.progress),
+            "discrepancyFlagged": False,
+        }
+        return Generated(text=json.dumps(decision, ensure_ascii=False))
+
+    def _talk(self, message: str) -> str:
+        opener = "Hello." if classify(message) is Intent.GREETING else "I am the local tutor."
+        return (
+            f"{opener} I run on this machine without outside knowledge, so I can not answer free "
+            "questions. I can ask you about a text that you paste and keep track of its points."
+        )
+
+
+def _observe(walk: Walk, exchange: Exchange) -> tuple[str, str]:
+    """Classify a spoken exchange and write the private note for the next reply."""
+    state, judge = walk.progress, walk.judge
+    before = set(state.covered)
+    asked, question = state.asked, state.question
+    reply = sentences(exchange.reply or "")
+    told = judge.explained([line for line in reply if not phrases.is_scaffold(line)])
+    intent = classify(exchange.utterance)
+    shown: frozenset[int] = frozenset()
+    struggled = intent in (Intent.UNSURE, Intent.NOTHING, Intent.QUESTION)
+    if intent is Intent.ANSWER:
+        judged = judge.demonstrated(exchange.utterance, asked=asked, question=question)
+        shown = judged.covered
+        struggled = not shown
+    state.covered |= shown | told
+    state.opened = True
+    asking = [line for line in reply if line.rstrip().endswith("?")]
+    if asking:
+        walk.said(reply)
+    total = len(judge.points)
+    hinted = any(phrases.is_scaffold(line) and line.startswith(phrases.HINT) for line in reply)
+    if len(state.covered) == total and not asking and total:
+        mode = "conclude"
+    elif told - before:
+        mode = "reveal"
+    elif hinted or (asking and state.asked == asked and asked is not None and state.turn > 0):
+        mode = "probe"
+    else:
+        mode = "ask"
+    state.turn += 1
+    return mode, _note(walk, struggled=struggled, new=(shown | told) - before)
+
+
+def _note(walk: Walk, *, struggled: bool, new: frozenset[int] | set[int]) -> str:
+    state, points = walk.progress, walk.judge.points
+    following = next((i for i in range(len(points)) if i not in state.covered), None)
+    if following is None:
+        return "Every point is covered; give the short closing summary and ask nothing more."
+    title = points[following].title
+    if new:
+        done = phrases.listed([points[index].title for index in sorted(new)])
+        return f"Now covered: {done}. Turn to {title} with one open question."
+    if struggled:
+        return f"The learner is not there yet; make the question about {title} simpler."
+    return f"Still open: {title}. Ask one question about it."
+
+
+def _section_wanted(brief: Brief, points: list[Point], progress: Progress) -> int | None:
+    """The point in question when the digest holds nothing about it but its section may."""
+    index = progress.asked
+    if index is None:
+        index = next((i for i in range(len(points)) if i not in progress.covered), None)
+    if index is None or index >= len(brief.section_ids) or points[index].body:
+        return None
+    return index
+
+
+def _progress(brief: Brief, agenda: tuple[str, ...]) -> Progress:
+    """The walk's progress as the reveal state carries it from turn to turn."""
+    places = {title: index for index, title in enumerate(agenda)}
+    kept = brief.reveal_state.get("progress")
+    kept = kept if isinstance(kept, Mapping) else {}
+    parked = kept.get("parked")
+    progress = Progress(
+        covered={places[title] for title in brief.covered if title in places},
+        asked=places.get(str(kept.get("asked"))),
+        question=str(kept.get("question") or ""),
+        engaged=_count(kept.get("engaged")),
+        misses=_count(kept.get("misses")),
+        turn=brief.learner_turns,
+        parked={places[title] for title in parked if title in places}
+        if isinstance(parked, list)
+        else set(),
+        opened=brief.learner_turns > 0 or bool(kept),
+        offered=kept.get("offered") is True,
+        closed=kept.get("closed") is True,
+    )
+    if progress.asked is None and progress.opened:
+        progress.asked = next((i for i in range(len(agenda)) if i not in progress.covered), None)
+    return progress
+
+
+def _reveal_state(brief: Brief, agenda: tuple[str, ...], progress: Progress) -> dict[str, Any]:
+    return {
+        **brief.reveal_state,
+        "agenda": list(agenda),
+        "coveredAngles": [agenda[index] for index in sorted(progress.covered)],
+        "progress": {
+            "asked": agenda[progress.asked] if progress.asked is not None else "",
+            "question": progress.question,
+            "engaged": progress.engaged,
+            "misses": progress.misses,
+            "parked": [agenda[index] for index in sorted(progress.parked)],
+            "offered": progress.offered,
+            "closed": progress.closed,
+        },
+    }
+
+
+def _angles(task: GroundTask) -> Outline:
+    """Study angles for a bare title: questions to work through, no facts."""
+    name = " ".join(task.title.split()) or "the topic"
+    parts = tuple(Part(angle.format(name), NO_KNOWLEDGE) for angle in ANGLES)
+    parts = parts[: task.outline_max]
+    return Outline(f"{name}. {NO_KNOWLEDGE}"[: task.digest_chars], "standard", parts)
+
+
+def _summary(response: Mapping[str, Any]) -> str:
+    """The section's summary, wherever in the tool's answer it stands."""
+    for key, value in response.items():
+        if key == "summary" and isinstance(value, str):
+            return value
+        if isinstance(value, Mapping) and (inner := _summary(value)):
+            return inner
+    return ""
+
+
+def _count(value: object) -> int:
+    return value if isinstance(value, int) and value >= 0 else 0
+
+
+def _has_json(text: str) -> bool:
+    start, end = text.find("{"), text.rfind("}")
+    try:
+        return start >= 0 and isinstance(json.loads(text[start : end + 1]), dict)
+    except ValueError:
+        return False

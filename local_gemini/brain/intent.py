@@ -1,0 +1,118 @@
+"""Tells what kind of thing a learner said: an answer, a question, a wish about the talk. Pure."""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+
+from local_gemini.brain.language import content_words, words
+
+
+class Intent(Enum):
+    """Kinds of utterances that a tutor answers differently."""
+
+    NOTHING = "nothing"
+    GREETING = "greeting"
+    THANKS = "thanks"
+    UNSURE = "unsure"
+    REPEAT = "repeat"
+    WAIT = "wait"
+    SKIP = "skip"
+    CONTINUE = "continue"
+    RECAP = "recap"
+    QUESTION = "question"
+    ANSWER = "answer"
+
+
+_FILLER = r"(?:so|well|um+|uh+|hmm+|oh|ok(?:ay)?|please|sorry|yes|no|yeah|actually|and|but|hey)"
+_UNSURE = re.compile(
+    r"\b(?:(?:i )?(?:don'?t|do not|didn'?t|can'?t|cannot|could ?n'?t) "
+    r"(?:really |even |quite )?(?:know|remember|understand|recall|get (?:it|this|that)|"
+    r"say|tell|answer|think of)|"
+    r"no (?:idea|clue)|not (?:really )?sure|(?:have|got) no|haven'?t (?:a clue|an idea)|"
+    r"i(?:'m| am) (?:lost|stuck|confused|unsure)|i forg[eo]t(?:ten)?|i give up|"
+    r"give me a hint|a hint|help me|dunno|beats me|nothing comes)\b"
+)
+_REPEAT = re.compile(
+    r"\b(?:repeat|say (?:that|it|this)? ?(?:once )?(?:again|more slowly)|once more|come again|"
+    r"pardon|(?:didn'?t|did not) (?:hear|catch)|what did you (?:say|ask)|"
+    r"what was (?:that|the question|your question)|ask (?:me )?(?:that |it )?again)\b"
+)
+_WAIT = re.compile(
+    r"^(?:(?:ok(?:ay)?|please|no|hey|just) )*(?:stop|wait|pause|hold on|hang on|"
+    r"one (?:moment|second|minute|sec)|a (?:moment|second|minute)|give me a (?:moment|second|minute)|"
+    r"let me think|quiet|be quiet|shut up|not now)\b"
+)
+_SKIP = re.compile(
+    r"\b(?:skip (?:this|that|it|the)|next (?:one|question|point|topic|part)|move on|"
+    r"something else|another (?:question|point)|go to the next|pass on this)\b|^(?:skip|next|pass)$"
+)
+_RECAP = re.compile(
+    r"\b(?:recap|summari[sz]e|sum (?:it |this |that )?up|summary|where (?:are|were) we|"
+    r"what (?:have|did) we (?:cover|learn|do)\w*|what is left|how many (?:points|are left))\b"
+)
+_CONTINUE = re.compile(
+    r"^(?:" + _FILLER + r"[ ,]*)*(?:let'?s |we can |you can |i(?:'m| am) |can we )?"
+    r"(?:yes|yeah|yep|yup|sure|ok(?:ay)?|right|alright|fine|good|great|go (?:on|ahead|for it)|"
+    r"continue|carry on|ready|start|begin|get started|let'?s (?:go|start|begin|do it)|of course|"
+    r"sounds good|got it|i see|i understand|makes sense|that makes sense|no|nope|not really|maybe|"
+    r"i think so|i guess so|true|exactly|correct)(?: (?:please|now|then|it|so|too|thanks?))*$"
+)
+_GREETING = re.compile(
+    r"^(?:hello|hi|hey|hiya|good (?:morning|afternoon|evening|day)|greetings|howdy)"
+    r"(?: (?:there|pidjin|tutor|you|everyone|again|how are you))*$"
+)
+_THANKS = re.compile(
+    r"^(?:" + _FILLER + r"[ ,]*)*(?:thanks?|thank you|cheers|bye|goodbye|good night|see you|"
+    r"that'?s all|that is all|i(?:'m| am) done|we(?:'re| are) done)\b.{0,40}$"
+)
+_ASKING = re.compile(
+    r"^(?:"
+    + _FILLER
+    + r"[ ,]*)*(?:what|why|how|when|where|who|which|whose|is|are|was|were|do|does|"
+    r"did|can|could|would|will|should|explain|describe|define|tell (?:me|us)|give me an? example|"
+    r"give me|show me|teach me|talk about|just tell|i (?:want|would like|'d like|wanna) (?:to )?"
+    r"(?:know|hear|learn|understand|the answer)|remind me)\b"
+)
+_ASKED_LATER = re.compile(
+    r"\b(?:can|could|would|will) you (?:please )?(?:explain|tell|describe|define|give)|"
+    r"(?:just )?(?:tell|explain|give) (?:it to )?me(?: (?:about|what|why|how|the answer))?|"
+    r"want (?:to know )?the answer|(?:don't|do not) know what \w+ (?:is|are|means)|"
+    r"i want to (?:know|hear|learn)\b"
+)
+# "What I think is that ..." and "How it works is ..." are answers; so are tag questions.
+_ANSWERING = re.compile(
+    r"^(?:" + _FILLER + r"[ ,]*)*(?:what|how|why|where|when) (?:i|we|it|they|you|the|that)\b"
+    r".*\b(?:is|are|was)\b|^is it (?:because|that|when)\b|"
+    r"(?:isn'?t it|right|correct|doesn'?t it)\?$"
+)
+
+
+def classify(utterance: str) -> Intent:
+    """The kind of `utterance`; brackets around it mark a skipped turn."""
+    text = utterance.strip()
+    if text.startswith("(") and text.endswith(")"):
+        return Intent.NOTHING
+    plain = " ".join(re.sub(r"[^\w' ?]+", " ", text.lower().replace("’", "'")).split())
+    bare = plain.replace("?", "").strip()
+    if not re.search(r"\w", bare):
+        return Intent.NOTHING
+    content = content_words(bare)
+    short = len(words(bare)) <= 12
+    asking = _ASKING.match(plain) is not None or plain.endswith("?")
+    for pattern, intent, fits in (
+        (_GREETING, Intent.GREETING, True),
+        (_THANKS, Intent.THANKS, True),
+        (_REPEAT, Intent.REPEAT, short),
+        (_WAIT, Intent.WAIT, len(content) <= 3),
+        (_RECAP, Intent.RECAP, short),
+        (_SKIP, Intent.SKIP, short),
+        (_CONTINUE, Intent.CONTINUE, True),
+        (_ASKED_LATER, Intent.QUESTION, short),
+        (_UNSURE, Intent.UNSURE, len(content) <= 7),
+    ):
+        if fits and pattern.search(bare):
+            return intent
+    if asking and not _ANSWERING.search(plain):
+        return Intent.QUESTION
+    return Intent.ANSWER
