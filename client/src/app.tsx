@@ -1,0 +1,122 @@
+// The shell: app bar, navigation, toasts, and which screen is shown.
+import './app.css';
+import { signal } from '@preact/signals';
+import { render } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { boot, chooseTab, lesson, newTopic, preferStyle, signOut, state } from './actions.ts';
+import { Admin } from './admin.tsx';
+import { Chat } from './chat.tsx';
+import { History } from './history.tsx';
+import { Icon, Mark, type IconName } from './icons.tsx';
+import { Dialog, StyleChips } from './parts.tsx';
+import { Picker } from './picker.tsx';
+import { Gate, linkCode, Opening, SignIn } from './signin.tsx';
+import { admitted, type Tab } from './state.ts';
+import { S } from './strings.ts';
+
+const menuOpen = signal(false);
+const dialog = signal<'none' | 'sign-out' | 'style'>('none');
+
+function More() {
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const outside = (event: Event): void => {
+      if (event.target instanceof Node && !box.current!.contains(event.target)) menuOpen.value = false;
+    };
+    const escape = (event: KeyboardEvent): void => {
+      if (event.key !== 'Escape' || !menuOpen.value) return;
+      menuOpen.value = false;
+      box.current!.querySelector('button')!.focus();
+    };
+    document.addEventListener('pointerdown', outside);
+    document.addEventListener('keydown', escape);
+    return () => { document.removeEventListener('pointerdown', outside); document.removeEventListener('keydown', escape); };
+  }, []);
+  const pick = (next: 'sign-out' | 'style'): void => { menuOpen.value = false; dialog.value = next; };
+  return (
+    <div class="more" ref={box}>
+      <button type="button" class="icon-button" title={S.more} aria-label={S.more} aria-expanded={menuOpen.value}
+        onClick={() => { menuOpen.value = !menuOpen.value; }}><Icon name="more" /></button>
+      {menuOpen.value && (
+        <div class="menu">
+          <p class="menu-who">{state.value.me?.displayName ?? state.value.me?.email}</p>
+          <button type="button" onClick={() => pick('style')}>{S.preferredStyle}</button>
+          <button type="button" onClick={() => pick('sign-out')}>{S.signOutMenu}</button>
+        </div>
+      )}
+      <Dialog title={S.signOutTitle} open={dialog.value === 'sign-out'} onClose={() => { dialog.value = 'none'; }}>
+        <p>{S.signOutBody}</p>
+        <div class="actions">
+          <button type="button" class="button quiet" onClick={() => { dialog.value = 'none'; }}>{S.cancel}</button>
+          <button type="button" class="button" onClick={() => { dialog.value = 'none'; void signOut(); }}>{S.signOut}</button>
+        </div>
+      </Dialog>
+      <Dialog title={S.preferredStyleTitle} open={dialog.value === 'style'} onClose={() => { dialog.value = 'none'; }}>
+        <p>{S.preferredStyleBody}</p>
+        <StyleChips value={state.value.me?.preferredStyle ?? 'socratic'} onChoose={(style) => void preferStyle(style)} />
+        <div class="actions"><button type="button" class="button quiet" onClick={() => { dialog.value = 'none'; }}>{S.close}</button></div>
+      </Dialog>
+    </div>
+  );
+}
+
+const TABS: readonly [Tab, string, IconName][] = [
+  ['chat', S.chat, 'chat'], ['history', S.history, 'history'], ['admin', S.admin, 'admin'],
+];
+
+function Navigation() {
+  const { tab, me } = state.value;
+  return (
+    <nav class="nav" aria-label={S.navigation}>
+      {TABS.filter(([name]) => name !== 'admin' || me?.role === 'admin').map(([name, label, icon]) => (
+        <button key={name} type="button" aria-current={tab === name ? 'page' : undefined} onClick={() => chooseTab(name)}>
+          <span class="pill"><Icon name={icon} /></span>{label}
+        </button>
+      ))}
+    </nav>
+  );
+}
+
+function Inside() {
+  const { tab, identity } = state.value;
+  return (
+    <div class="shell" data-tab={tab} data-lesson={lesson.value !== null}>
+      <header class="bar">
+        <p class="brand"><Mark />{S.brand}</p>
+        {identity?.localTutor && <span class="badge local" title={S.localTutor}>{S.localTutorShort}</span>}
+        <span class="spring" />
+        <button type="button" class="button quiet small" onClick={newTopic}><Icon name="add" />{S.newTopic}</button>
+        <More />
+      </header>
+      <main class="stage">
+        {tab === 'chat' && (lesson.value === null ? <Picker /> : <Chat />)}
+        {tab === 'history' && <History />}
+        {tab === 'admin' && <Admin />}
+      </main>
+      <Navigation />
+    </div>
+  );
+}
+
+function Screen() {
+  const { door, me } = state.value;
+  if (door === 'opening' || door === 'unreachable') return <Opening unreachable={door === 'unreachable'} />;
+  if (door === 'signin' || linkCode() !== null) return <SignIn />;
+  return admitted(me) ? <Inside /> : <Gate />;
+}
+
+function Toast() {
+  const shown = state.value.toast;
+  return (
+    <div class="toasts" role="status" aria-live="polite">
+      {shown !== null && <p key={shown.serial} class="toast" data-tone={shown.tone}>{shown.text}</p>}
+    </div>
+  );
+}
+
+const App = () => <><Screen /><Toast /></>;
+
+// Bookmarks never pin a version of the app.
+if (/^\/web\/.+/.test(location.pathname)) history.replaceState(null, '', `/web/${location.hash}`);
+render(<App />, document.querySelector('#app')!);
+void boot();

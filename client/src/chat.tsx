@@ -1,0 +1,162 @@
+// The conversation: log, grounded context, voice cluster, composer.
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { ask, chooseStyle, level, lesson, say, sayAgain, setReplySpeech, state, tapMic } from './actions.ts';
+import { AgendaButton } from './agenda-button.tsx';
+import { UTTERANCE_CHARS_MAX } from './documents.ts';
+import { Icon, Mark } from './icons.tsx';
+import { interimWords, lines, type Line } from './log.ts';
+import { IconButton, StyleChips } from './parts.tsx';
+import { styleNow, voiceWord } from './state.ts';
+import { micButton, statusText } from './status.ts';
+import { S } from './strings.ts';
+
+const NEAR_END_PX = 160;
+const COMPOSER_MAX_PX = 160;
+const WIDE = matchMedia('(min-width: 68rem)');
+
+function GroundedContext() {
+  const { digest, sources } = lesson.value!.grounded;
+  const { cost } = lesson.value!;
+  const linked = sources.filter((source) => /^https?:/.test(source.url));
+  return (
+    <details class="context" open={WIDE.matches}>
+      <summary>{S.groundedContext}<Icon name="chevron" /></summary>
+      <div class="context-body" tabIndex={0} role="region" aria-label={S.groundedContext}>
+        <p class="digest" dir="auto">{digest}</p>
+        <h3>{S.sources}</h3>
+        {sources.length === 0 && <p class="hint">{S.noSources}</p>}
+        <ul class="sources">
+          {sources.map((source) => (
+            <li key={source.url + source.title}>
+              {linked.includes(source)
+                ? <a href={source.url} target="_blank" rel="noreferrer noopener">{source.title || source.url}</a>
+                : <span><Icon name="file" />{source.title}</span>}
+            </li>
+          ))}
+        </ul>
+        {cost !== null && cost.tokens > 0 && <p class="hint">{S.voiceCost(cost.tokens, cost.usd)}</p>}
+      </div>
+    </details>
+  );
+}
+
+function Row({ line }: { line: Line }) {
+  if (line.who === 'system') return <p class="system">{line.text}</p>;
+  if (line.who === 'tutor')
+    return (
+      <article class="said tutor" aria-label={S.tutor}>
+        <Mark /><p class="words" dir="auto">{line.text}</p>
+      </article>
+    );
+  return (
+    <article class="said learner" aria-label={S.learner} data-final={line.final} data-delivery={line.delivery}>
+      <p class="words" dir="auto">{line.text}</p>
+      {line.delivery === 'failed' && (
+        <p class="undelivered"><span>{S.notSent}</span>
+          <button type="button" class="text-button" onClick={() => void sayAgain(line.turnId, line.text)}>{S.retry}</button></p>
+      )}
+    </article>
+  );
+}
+
+function ConversationLog() {
+  const box = useRef<HTMLDivElement>(null);
+  const count = useRef(0);
+  const { log, busy, openingFailed } = lesson.value!;
+  const shown = lines(log, S.interruptedLine);
+  const thinking = busy || voiceWord(state.value.voice) === 'formulating';
+  useLayoutEffect(() => {
+    const { current } = box;
+    if (current === null) return;
+    const grew = shown.length !== count.current;
+    count.current = shown.length;
+    if (grew || current.scrollHeight - current.scrollTop - current.clientHeight < NEAR_END_PX) current.scrollTop = current.scrollHeight;
+  });
+  return (
+    <div class="log" role="log" aria-label={S.conversation} aria-relevant="additions" tabIndex={0} ref={box}>
+      <div class="log-lines">
+        {shown.map((line) => <Row key={line.key} line={line} />)}
+        {thinking && <div class="said tutor thinking" aria-hidden="true"><Mark /><span class="dots"><i /><i /><i /></span></div>}
+        {openingFailed && !busy && (
+          <p class="system" role="alert">{S.openingFailed}{' '}
+            <button type="button" class="text-button" onClick={() => void ask('')}>{S.retry}</button></p>
+        )}
+      </div>
+    </div>
+  );
+}
+
+function MicButton() {
+  const button = useRef<HTMLButtonElement>(null);
+  const { label, action } = micButton(state.value);
+  const { voice } = state.value;
+  useEffect(() => level.subscribe((value) => button.current?.style.setProperty('--level', value.toFixed(2))), []);
+  const on = voice.link !== 'off';
+  return (
+    <button ref={button} type="button" class="mic" title={label} aria-label={label} aria-disabled={action === 'none'}
+      data-on={on} data-state={voiceWord(voice)} onClick={() => tapMic(action)}>
+      <span class="ring" aria-hidden="true" />
+      <Icon name={voice.link === 'paused' || voice.link === 'silenced' ? 'resume' : 'mic'} />
+    </button>
+  );
+}
+
+export function VoiceCluster() {
+  const { replySpeech, voice } = state.value;
+  const interim = lesson.value === null ? '' : interimWords(lesson.value.log);
+  const reply = replySpeech ? S.replyOn : S.replyOff;
+  return (
+    <section class="voice" aria-label={S.voice} data-on={voice.link !== 'off'}>
+      <MicButton />
+      <div class="status">
+        <p class="status-line" role="status" data-problem={voice.link === 'off' && voice.problem !== null}>{statusText(state.value)}</p>
+        {interim !== '' && <p class="interim" dir="auto">{S.interim(interim)}</p>}
+      </div>
+      <IconButton icon={replySpeech ? 'speaker' : 'speakerOff'} label={reply} class="reply" onClick={() => setReplySpeech(!replySpeech)} />
+      <AgendaButton />
+    </section>
+  );
+}
+
+function Composer() {
+  const [text, setText] = useState('');
+  const box = useRef<HTMLTextAreaElement>(null);
+  const { busy } = lesson.value!;
+  const empty = text.trim() === '';
+  useLayoutEffect(() => {
+    const area = box.current!;
+    area.style.height = 'auto';
+    area.style.height = `${Math.min(area.scrollHeight, COMPOSER_MAX_PX)}px`;
+  }, [text]);
+  const send = (): void => {
+    if (empty || busy) return;
+    setText('');
+    void say(text.trim());
+    box.current!.focus();
+  };
+  return (
+    <form class="composer" onSubmit={(event) => { event.preventDefault(); send(); }}>
+      <textarea ref={box} rows={1} maxLength={UTTERANCE_CHARS_MAX} aria-label={S.message} placeholder={S.message} value={text} enterkeyhint="send"
+        onInput={(event) => setText(event.currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter' && !event.shiftKey && !event.isComposing) { event.preventDefault(); send(); }
+        }} />
+      <button class="send" title={S.send} aria-label={S.send} disabled={empty || busy}><Icon name="send" /></button>
+    </form>
+  );
+}
+
+export function Chat() {
+  return (
+    <section class="talk" aria-labelledby="topic-title">
+      <header class="topic-bar"><h1 id="topic-title" dir="auto">{lesson.value!.grounded.topic}</h1></header>
+      <GroundedContext key={lesson.value!.sessionId} />
+      <ConversationLog />
+      <div class="dock">
+        <StyleChips value={styleNow(state.value)} onChoose={(style) => void chooseStyle(style)} />
+        <VoiceCluster />
+        <Composer key={lesson.value!.sessionId} />
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,28 @@
+// What may be read as a document: types, sizes, titles. Pure.
+import { S } from './strings.ts';
+
+export const TOPIC_CHARS_MAX = 500;
+export const DOCUMENT_CHARS_MAX = 120_000;
+export const UTTERANCE_CHARS_MAX = 2_000;
+export const FILE_BYTES_MAX = 5 * 1024 * 1024;
+const TITLE_CHARS_MAX = 120;
+const TYPES: Record<string, string> = { pdf: 'application/pdf', txt: 'text/plain', md: 'text/markdown' };
+
+export type Verdict = { mimeType: string; title: string; problem: string };
+
+/** The type goes by the name: browsers report none for .md. */
+export function acceptFile(name: string, bytes: number): Verdict {
+  const dot = name.lastIndexOf('.');
+  const mimeType = TYPES[name.slice(dot + 1).toLowerCase()] ?? '';
+  const title = name.slice(0, dot < 1 ? undefined : dot).slice(0, TITLE_CHARS_MAX);
+  const problem = mimeType === '' ? S.fileType : bytes === 0 ? S.fileEmpty : bytes > FILE_BYTES_MAX ? S.fileSize : '';
+  return { mimeType, title, problem };
+}
+
+/** The first line with words, without list or heading marks, cut at a word. */
+export function titleOfPaste(text: string): string {
+  const line = text.split('\n').map((l) => l.replace(/^[\s#>*•\-–\d.)]+/, '').trim()).find((l) => /\p{L}/u.test(l));
+  if (line === undefined) return S.pastedTitle;
+  if (line.length <= TITLE_CHARS_MAX) return line;
+  return `${line.slice(0, TITLE_CHARS_MAX - 1).replace(/\s+\S*$/, '')}…`;
+}

@@ -1,0 +1,82 @@
+// Past conversations: newest first, resume and delete.
+import { signal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { lesson, leave, report, resume, toast } from './actions.ts';
+import { call, read } from './api.ts';
+import { Dialog, IconButton } from './parts.tsx';
+import { S } from './strings.ts';
+import { when } from './when.ts';
+
+type Summary = {
+  sessionId: string; topicIds: string[]; topicLabels: Record<string, string>; startedAt: string;
+  turnCount: number; lastText?: string | null; complete?: boolean;
+};
+
+const LIMIT = 100;
+const conversations = signal<Summary[] | null>(null);
+const doomed = signal<Summary | null>(null);
+
+const titleOf = (summary: Summary): string =>
+  summary.topicIds.map((id) => summary.topicLabels[id]).filter(Boolean).join(', ') || S.untitled;
+
+async function load(): Promise<void> {
+  try {
+    conversations.value = (await read<{ sessions: Summary[] }>(`sessions?limit=${LIMIT}`)).sessions;
+  } catch (failure) {
+    conversations.value ??= [];
+    await report(failure);
+  }
+}
+
+async function remove({ sessionId }: Summary): Promise<void> {
+  doomed.value = null;
+  try {
+    await call('deleteSession', { sessionId });
+    conversations.value = conversations.value?.filter((summary) => summary.sessionId !== sessionId) ?? null;
+    if (lesson.value?.sessionId === sessionId) leave();
+    toast(S.deleted);
+  } catch (failure) {
+    await report(failure);
+  }
+}
+
+export function History() {
+  useEffect(() => { void load(); }, []);
+  const list = conversations.value;
+  return (
+    <section class="page" aria-labelledby="history-title">
+      <h1 id="history-title">{S.historyTitle}</h1>
+      {list === null && <p class="hint" role="status">{S.loading}</p>}
+      {list?.length === 0 && <p class="empty">{S.historyEmpty}</p>}
+      <ul class="rows">
+        {list?.map((summary) => {
+          const current = summary.sessionId === lesson.value?.sessionId;
+          return (
+            <li key={summary.sessionId} class="row" aria-current={current ? 'true' : undefined}>
+              <div class="row-text">
+                <h2 dir="auto">{titleOf(summary)}</h2>
+                <p class="row-meta">
+                  {current && <span class="badge live">{S.inProgress}</span>}
+                  {summary.complete && <span class="badge done">{S.allCovered}</span>}
+                  <span>{when(summary.startedAt, new Date())}</span><span>{S.turns(summary.turnCount)}</span>
+                </p>
+                {summary.lastText && <p class="row-last" dir="auto">{summary.lastText}</p>}
+              </div>
+              <div class="row-actions">
+                <IconButton icon="resume" label={S.resume} onClick={() => void resume(summary.sessionId)} />
+                <IconButton icon="trash" label={S.delete} onClick={() => { doomed.value = summary; }} />
+              </div>
+            </li>
+          );
+        })}
+      </ul>
+      <Dialog title={S.deleteTitle} open={doomed.value !== null} onClose={() => { doomed.value = null; }}>
+        <p>{doomed.value !== null && S.deleteBody(titleOf(doomed.value))}</p>
+        <div class="actions">
+          <button type="button" class="button quiet" onClick={() => { doomed.value = null; }}>{S.cancel}</button>
+          <button type="button" class="button danger" onClick={() => { if (doomed.value !== null) void remove(doomed.value); }}>{S.delete}</button>
+        </div>
+      </Dialog>
+    </section>
+  );
+}

@@ -1,0 +1,118 @@
+// The conversation: one entry per exchange, in order of first appearance; late words fill their slot. Pure.
+export type Delivery = 'sent' | 'waiting' | 'failed';
+export type Exchange = {
+  readonly turnId: string;
+  readonly learner: string;
+  readonly learnerFinal: boolean;
+  readonly tutor: string;
+  readonly interrupted: boolean;
+  readonly settled: boolean;
+  readonly delivery: Delivery;
+  /** System line of the server after this exchange; empty for none. */
+  readonly note: string;
+};
+export type Log = readonly Exchange[];
+
+const fresh = (turnId: string): Exchange => ({
+  turnId, learner: '', learnerFinal: false, tutor: '', interrupted: false, settled: false, delivery: 'sent', note: '',
+});
+
+/** Applies `change` to the exchange `turnId`, adding it at the end when it is new. */
+function edit(log: Log, turnId: string, change: (exchange: Exchange) => Exchange): Log {
+  const at = log.findIndex((exchange) => exchange.turnId === turnId);
+  if (at < 0) return [...log, change(fresh(turnId))];
+  return log.map((exchange, index) => (index === at ? change(exchange) : exchange));
+}
+
+/** A message without a turn id belongs to the exchange that is still open, or opens one. */
+function slot(log: Log, turnId: string, opens: (last: Exchange) => boolean): string {
+  if (turnId !== '') return turnId;
+  const last = log.at(-1);
+  return last === undefined || opens(last) ? `auto-${log.length}` : last.turnId;
+}
+
+export function learnerSaid(log: Log, turnId: string, text: string, final: boolean, requestId = ''): Log {
+  const id = slot(log, turnId, (last) => last.settled || last.learnerFinal || last.tutor !== '');
+  const typed = final && !log.some((exchange) => exchange.turnId === id)
+    ? log.find((exchange) => exchange.delivery === 'waiting'
+        && (requestId === '' ? exchange.learner.trim() === text.trim() : exchange.turnId === requestId))
+    : undefined;
+  if (typed !== undefined)
+    return log.map((exchange) => (exchange === typed ? { ...exchange, turnId: id, learner: text, delivery: 'sent' } : exchange));
+  return edit(log, id, (exchange) =>
+    exchange.learnerFinal && !final ? exchange : { ...exchange, learner: text, learnerFinal: final });
+}
+
+export function tutorSaid(log: Log, turnId: string, text: string, replace: boolean): Log {
+  const id = slot(log, turnId, (last) => last.settled || last.interrupted);
+  return edit(log, id, (exchange) =>
+    exchange.settled ? exchange : { ...exchange, tutor: replace ? text : exchange.tutor + text });
+}
+
+/** The tutor was cut off: only the words that were heard stay. Without a turn id it can only be the open reply. */
+export function tutorInterrupted(log: Log, turnId: string, heard: string | null): Log {
+  const open = log.findIndex((exchange) => exchange.tutor !== '' && !exchange.settled);
+  const id = turnId !== '' ? turnId : log[open]?.turnId;
+  if (id === undefined) return log;
+  return edit(log, id, (exchange) => ({ ...exchange, interrupted: true, tutor: heard ?? exchange.tutor }));
+}
+
+/** The server's word after the exchange: what was said and what was heard. */
+export function turnSettled(
+  log: Log, turn: { turnId: string; userText: string; text: string; interrupted: boolean },
+): Log {
+  const id = slot(log, turn.turnId, (last) => last.settled);
+  return edit(log, id, (exchange) => ({
+    ...exchange, learner: turn.userText, learnerFinal: true, tutor: turn.text,
+    interrupted: turn.interrupted, settled: true, delivery: 'sent',
+  }));
+}
+
+export function systemSaid(log: Log, turnId: string, text: string): Log {
+  const id = turnId !== '' ? turnId : log.at(-1)?.turnId;
+  return id === undefined ? log : edit(log, id, (exchange) => ({ ...exchange, note: text }));
+}
+
+/** A message the learner typed and that nobody has answered yet. */
+export const typed = (log: Log, turnId: string, text: string): Log =>
+  edit(log, turnId, (exchange) => ({ ...exchange, learner: text, learnerFinal: true, delivery: 'waiting' }));
+
+/** Everything still waiting has failed; it stays on the page and may be sent again. */
+export const deliveryFailed = (log: Log): Log =>
+  log.map((exchange) => (exchange.delivery === 'waiting' ? { ...exchange, delivery: 'failed' } : exchange));
+
+export const without = (log: Log, turnId: string): Log => log.filter((exchange) => exchange.turnId !== turnId);
+
+export type StoredTurn = { text?: string; userText?: string; interrupted?: boolean };
+
+export const restored = (turns: readonly StoredTurn[]): Log =>
+  turns.map((turn, index) => ({
+    ...fresh(`stored-${index}`), learner: turn.userText ?? '', learnerFinal: true, tutor: turn.text ?? '',
+    interrupted: turn.interrupted === true, settled: true,
+  }));
+
+export type Line =
+  | { key: string; who: 'learner'; text: string; final: boolean; delivery: Delivery; turnId: string }
+  | { key: string; who: 'tutor'; text: string }
+  | { key: string; who: 'system'; text: string };
+
+/** What the page shows. Interim learner words show only once the tutor has begun to answer them: until then
+    they are the interim line, and noise never becomes a bubble. */
+export function lines(log: Log, interruptedText: string): Line[] {
+  const shown: Line[] = [];
+  for (const exchange of log) {
+    const { turnId, learner, learnerFinal, tutor, delivery, note } = exchange;
+    if (learner !== '' && (learnerFinal || tutor !== ''))
+      shown.push({ key: `${turnId}:learner`, who: 'learner', text: learner, final: learnerFinal, delivery, turnId });
+    if (tutor !== '') shown.push({ key: `${turnId}:tutor`, who: 'tutor', text: tutor });
+    if (exchange.interrupted) shown.push({ key: `${turnId}:interrupted`, who: 'system', text: interruptedText });
+    if (note !== '') shown.push({ key: `${turnId}:note`, who: 'system', text: note });
+  }
+  return shown;
+}
+
+/** Words being spoken right now, or an empty string. */
+export function interimWords(log: Log): string {
+  const last = log.at(-1);
+  return last !== undefined && !last.learnerFinal && last.tutor === '' ? last.learner : '';
+}

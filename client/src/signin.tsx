@@ -1,0 +1,123 @@
+// Before the door: sign-in, one-time links, and the gate for those who wait or were declined.
+import { useEffect, useState } from 'preact/hooks';
+import { boot, redeem, refreshMe, report, signOut, signUp, state } from './actions.ts';
+import { CallFailed, errorText } from './errors.ts';
+import { Icon, Mark } from './icons.tsx';
+import { Busy } from './parts.tsx';
+import { S } from './strings.ts';
+
+const GATE_POLL_MS = 4_000;
+const LINK_ROUTE = /^#\/signin\/([\w.~-]+)$/;
+
+export const linkCode = (): string | null => LINK_ROUTE.exec(location.hash)?.[1] ?? null;
+const forgetLink = (): void => history.replaceState(null, '', location.pathname);
+
+export function Opening({ unreachable }: { unreachable: boolean }) {
+  return (
+    <main class="door">
+      <Mark />
+      {unreachable
+        ? <><p role="alert">{S.errorOffline}</p><button type="button" class="button" onClick={() => void boot()}>{S.retry}</button></>
+        : <p role="status">{S.starting}</p>}
+    </main>
+  );
+}
+
+function Form() {
+  const [displayName, setName] = useState('');
+  const [email, setEmail] = useState('');
+  const [problem, setProblem] = useState('');
+  const [busy, setBusy] = useState(false);
+  const submit = async (event: SubmitEvent): Promise<void> => {
+    event.preventDefault();
+    if (busy) return;
+    if (displayName.trim() === '') return setProblem(S.nameMissing);
+    if (!/^\S+@\S+$/.test(email.trim())) return setProblem(S.emailMissing);
+    setBusy(true);
+    setProblem('');
+    try {
+      await signUp(displayName.trim(), email.trim());
+    } catch (failure) {
+      if (!(failure instanceof CallFailed)) throw failure;
+      setProblem(errorText(failure.code, failure.message));
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <form class="card form" noValidate onSubmit={(event) => void submit(event)}>
+      <label class="field">{S.name}
+        <input name="name" autocomplete="name" maxLength={100} value={displayName} onInput={(e) => setName(e.currentTarget.value)} />
+      </label>
+      <label class="field">{S.email}
+        <input name="email" type="email" autocomplete="email" inputMode="email" maxLength={200} value={email} onInput={(e) => setEmail(e.currentTarget.value)} />
+      </label>
+      {problem !== '' && <p class="problem" role="alert">{problem}</p>}
+      <button class="button wide" aria-busy={busy}>{busy ? S.signingIn : S.continue}</button>
+      <p class="hint">{S.emailNote}</p>
+    </form>
+  );
+}
+
+export function SignIn() {
+  const [link, setLink] = useState(linkCode());
+  const [problem, setProblem] = useState('');
+  const use = async (code: string): Promise<void> => {
+    setProblem('');
+    try {
+      await redeem(code);
+      forgetLink();
+      await refreshMe();
+    } catch (failure) {
+      if (!(failure instanceof CallFailed)) throw failure;
+      if (failure.code === 'offline' || failure.code === 'unavailable') return setProblem(errorText(failure.code));
+      setProblem(S.linkUsed);
+      forgetLink();
+    }
+    setLink(null);
+  };
+  useEffect(() => { if (link !== null) void use(link); }, [link]);
+  useEffect(() => {
+    const changed = (): void => setLink(linkCode());
+    addEventListener('hashchange', changed);
+    return () => removeEventListener('hashchange', changed);
+  }, []);
+  const local = state.value.identity?.mode === 'local';
+  return (
+    <main class="door signin">
+      <div class="hero">
+        <Mark />
+        <h1>{S.brand}</h1>
+        <p class="lead">{S.loginIntro}</p>
+        {!local && <p class="lead">{S.loginGoogle}</p>}
+        {state.value.identity?.localTutor && <p class="hint">{S.localTutor}</p>}
+      </div>
+      {problem !== '' && <p class="problem" role="alert">{problem}</p>}
+      {link !== null && (problem === ''
+        ? <p role="status"><Busy label={S.signingIn} /></p>
+        : <button type="button" class="button" onClick={() => void use(link)}>{S.retry}</button>)}
+      {link === null && local && <Form />}
+    </main>
+  );
+}
+
+export function Gate() {
+  const me = state.value.me!;
+  const pending = me.role !== 'rejected';
+  useEffect(() => {
+    const poll = setInterval(() => { if (document.visibilityState === 'visible') void refreshMe().catch(report); }, GATE_POLL_MS);
+    return () => clearInterval(poll);
+  }, []);
+  return (
+    <main class="door gate">
+      <div class="card gate-card">
+        <span class={`gate-icon ${pending ? '' : 'declined'}`}><Icon name={pending ? 'wait' : 'alert'} /></span>
+        <h1>{pending ? S.pendingTitle : S.rejectedTitle}</h1>
+        <p>{pending ? S.pendingBody : S.rejectedBody}</p>
+        {pending && <Busy label={S.signedInAs(me.email)} />}
+        {!pending && <p class="hint">{S.signedInAs(me.email)}</p>}
+        <button type="button" class="button quiet" onClick={() => void signOut()}>{S.signOut}</button>
+      </div>
+    </main>
+  );
+}

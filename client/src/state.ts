@@ -1,0 +1,226 @@
+// The one reducer of the page: events in the past tense in, the next state out. No I/O, no clock.
+import { agendaOf, NO_AGENDA, type Agenda } from './agenda.ts';
+import {
+  deliveryFailed, learnerSaid, restored, systemSaid, turnSettled, tutorInterrupted, tutorSaid, typed, without,
+  type Log, type StoredTurn,
+} from './log.ts';
+import type { ServerSays, VoiceState } from './protocol.ts';
+import { S } from './strings.ts';
+
+export type Style = 'socratic' | 'conversational' | 'lecture';
+export type Role = 'pending' | 'approved' | 'admin' | 'rejected';
+export type Tab = 'chat' | 'history' | 'admin';
+export type Identity = { mode: 'local' | 'firebase'; localTutor: boolean; version: string };
+export type Me = {
+  uid: string; email: string; emailVerified?: boolean; displayName?: string; role: Role; preferredStyle?: Style;
+};
+export type Source = { title: string; url: string; publishedAt?: string | null };
+export type Grounded = { topicId: string; topic: string; digest: string; sources: readonly Source[] };
+export type StoredSession = {
+  sessionId: string; topicIds: string[]; topicLabels?: Record<string, string>; style?: Style; endedAt?: string | null;
+  grounded?: Record<string, { topic?: string; digest?: string; sources?: Source[] }>;
+  turns?: StoredTurn[]; revealState?: unknown;
+};
+export type TurnAnswer = { text: string; updatedRevealState: unknown };
+
+export type Lesson = {
+  readonly sessionId: string;
+  readonly grounded: Grounded;
+  readonly log: Log;
+  readonly agenda: Agenda;
+  /** Chosen for this conversation; null follows the preference. */
+  readonly style: Style | null;
+  readonly persisted: boolean;
+  readonly busy: boolean;
+  readonly openingFailed: boolean;
+  readonly cost: { tokens: number; usd: number } | null;
+};
+
+/** `link` is what this browser knows of the call, `server` the last state word of the server. */
+export type Voice = {
+  readonly link: 'off' | 'connecting' | 'connected' | 'reconnecting' | 'paused' | 'silenced';
+  readonly server: VoiceState;
+  readonly mayInterrupt: boolean;
+  readonly learnerSpeaking: boolean;
+  readonly problem: string | null;
+};
+
+export type Toast = { text: string; tone: 'plain' | 'error'; serial: number };
+
+export type State = {
+  readonly identity: Identity | null;
+  readonly me: Me | null;
+  readonly door: 'opening' | 'unreachable' | 'signin' | 'inside';
+  readonly tab: Tab;
+  readonly grounding: 'no' | 'topic' | 'document';
+  readonly lesson: Lesson | null;
+  readonly voice: Voice;
+  readonly replySpeech: boolean;
+  readonly online: boolean;
+  readonly toast: Toast | null;
+};
+
+export const VOICE_OFF: Voice = {
+  link: 'off', server: 'idle', mayInterrupt: false, learnerSpeaking: false, problem: null,
+};
+export const INITIAL: State = {
+  identity: null, me: null, door: 'opening', tab: 'chat', grounding: 'no', lesson: null, voice: VOICE_OFF,
+  replySpeech: true, online: true, toast: null,
+};
+
+export type Event =
+  | { type: 'identityLearnt'; identity: Identity }
+  | { type: 'serverUnreachable' }
+  | { type: 'signedIn'; me: Me }
+  | { type: 'signedOut' }
+  | { type: 'tabChosen'; tab: Tab }
+  | { type: 'groundingStarted'; kind: 'topic' | 'document' }
+  | { type: 'groundingEnded' }
+  | { type: 'conversationOpened'; sessionId: string; grounded: Grounded; style: Style | null }
+  | { type: 'conversationResumed'; session: StoredSession }
+  | { type: 'conversationLeft' }
+  | { type: 'turnAsked'; turnId: string; text: string }
+  | { type: 'turnAnswered'; turnId: string; answer: TurnAnswer }
+  | { type: 'turnFailed'; turnId: string }
+  | { type: 'turnWithdrawn'; turnId: string }
+  | { type: 'typedOverVoice'; turnId: string; text: string }
+  | { type: 'styleChosen'; style: Style }
+  | { type: 'preferenceStored'; style: Style }
+  | { type: 'replySpeechSet'; on: boolean }
+  | { type: 'voiceLink'; link: Voice['link'] }
+  | { type: 'voiceFailed'; problem: string }
+  | { type: 'heard'; message: ServerSays }
+  | { type: 'onlineChanged'; online: boolean }
+  | { type: 'toasted'; text: string; tone: Toast['tone'] }
+  | { type: 'toastGone' };
+
+export function reduce(state: State, event: Event): State {
+  switch (event.type) {
+    case 'identityLearnt': return { ...state, identity: event.identity };
+    case 'serverUnreachable': return state.me === null ? { ...state, door: 'unreachable' } : state;
+    case 'signedIn': return signedIn(state, event.me);
+    case 'signedOut':
+      return { ...INITIAL, identity: state.identity, door: 'signin', replySpeech: state.replySpeech, online: state.online };
+    case 'tabChosen': return { ...state, tab: event.tab };
+    case 'groundingStarted': return { ...state, grounding: event.kind };
+    case 'groundingEnded': return { ...state, grounding: 'no' };
+    case 'conversationOpened':
+      return {
+        ...state, tab: 'chat', grounding: 'no', voice: VOICE_OFF,
+        lesson: {
+          sessionId: event.sessionId, grounded: event.grounded, log: [], agenda: NO_AGENDA, style: event.style,
+          persisted: false, busy: false, openingFailed: false, cost: null,
+        },
+      };
+    case 'conversationResumed': return { ...state, tab: 'chat', grounding: 'no', voice: VOICE_OFF, lesson: resumed(event.session) };
+    case 'conversationLeft': return { ...state, lesson: null, voice: VOICE_OFF, grounding: 'no' };
+    case 'replySpeechSet': return { ...state, replySpeech: event.on };
+    case 'preferenceStored': return state.me === null ? state : { ...state, me: { ...state.me, preferredStyle: event.style } };
+    case 'voiceLink': return voiceLink(state, event.link);
+    case 'voiceFailed': return withLesson({ ...state, voice: { ...VOICE_OFF, problem: event.problem } }, (lesson) => ({ ...lesson, log: deliveryFailed(lesson.log) }));
+    case 'onlineChanged': return { ...state, online: event.online };
+    case 'toasted': return { ...state, toast: { text: event.text, tone: event.tone, serial: (state.toast?.serial ?? 0) + 1 } };
+    case 'toastGone': return { ...state, toast: null };
+    case 'heard': return heard(state, event.message);
+    default: return withLesson(state, (lesson) => lessonEvent(lesson, event));
+  }
+}
+
+const withLesson = (state: State, change: (lesson: Lesson) => Lesson): State =>
+  state.lesson === null ? state : { ...state, lesson: change(state.lesson) };
+
+function signedIn(state: State, me: Me): State {
+  const admitted = me.role === 'approved' || me.role === 'admin';
+  const next: State = { ...state, me, door: 'inside' };
+  if (!admitted) return { ...next, lesson: null, voice: VOICE_OFF, tab: 'chat', grounding: 'no' };
+  return state.tab === 'admin' && me.role !== 'admin' ? { ...next, tab: 'chat' } : next;
+}
+
+type LessonEvent = Extract<Event, { type: 'turnAsked' | 'turnAnswered' | 'turnFailed' | 'turnWithdrawn' | 'typedOverVoice' | 'styleChosen' }>;
+
+function lessonEvent(lesson: Lesson, event: LessonEvent): Lesson {
+  switch (event.type) {
+    case 'turnAsked':
+      return {
+        ...lesson, busy: true, openingFailed: false,
+        log: event.text === '' ? lesson.log : typed(lesson.log, event.turnId, event.text),
+      };
+    case 'turnAnswered': {
+      const asked = lesson.log.find((exchange) => exchange.turnId === event.turnId);
+      return {
+        ...lesson, busy: false, persisted: true,
+        agenda: agendaOf(event.answer.updatedRevealState, lesson.grounded.topicId),
+        log: turnSettled(lesson.log, { turnId: event.turnId, userText: asked?.learner ?? '', text: event.answer.text, interrupted: false }),
+      };
+    }
+    case 'turnFailed':
+      return { ...lesson, busy: false, openingFailed: lesson.log.length === 0, log: deliveryFailed(lesson.log) };
+    case 'turnWithdrawn': return { ...lesson, log: without(lesson.log, event.turnId) };
+    case 'typedOverVoice': return { ...lesson, log: typed(lesson.log, event.turnId, event.text) };
+    case 'styleChosen': return { ...lesson, style: event.style };
+  }
+}
+
+function resumed(session: StoredSession): Lesson {
+  const topicId = session.topicIds.at(-1) ?? '';
+  const snapshot = session.grounded?.[topicId];
+  return {
+    sessionId: session.sessionId,
+    grounded: {
+      topicId, topic: snapshot?.topic ?? session.topicLabels?.[topicId] ?? S.untitled,
+      digest: snapshot?.digest ?? '', sources: snapshot?.sources ?? [],
+    },
+    log: restored(session.turns ?? []), agenda: agendaOf(session.revealState, topicId),
+    style: session.style ?? null, persisted: true, busy: false, openingFailed: false, cost: null,
+  };
+}
+
+function voiceLink(state: State, link: Voice['link']): State {
+  if (link === 'off')
+    return withLesson({ ...state, voice: { ...VOICE_OFF, problem: state.voice.problem } },
+      (lesson) => ({ ...lesson, log: deliveryFailed(lesson.log) }));
+  const server = link === 'connecting' || link === 'reconnecting' ? 'connecting' : state.voice.server;
+  return { ...state, voice: { ...state.voice, link, server, problem: null, learnerSpeaking: false } };
+}
+
+function heard(state: State, message: ServerSays): State {
+  const log = (change: (log: Log) => Log): State => withLesson(state, (lesson) => ({ ...lesson, log: change(lesson.log) }));
+  switch (message.type) {
+    case 'ready':
+      return state.voice.server === 'connecting' ? { ...state, voice: { ...state.voice, server: 'idle' } } : state;
+    case 'status':
+      return { ...state, voice: { ...state.voice, server: message.state, mayInterrupt: message.mayInterrupt } };
+    case 'learner-speaking': return { ...state, voice: { ...state.voice, learnerSpeaking: message.on } };
+    case 'learner': return log((l) => learnerSaid(l, message.turnId, message.text, message.final, message.requestId));
+    case 'tutor': return log((l) => tutorSaid(l, message.turnId, message.text, message.replace));
+    case 'interrupted': return log((l) => tutorInterrupted(l, message.turnId, message.heard));
+    case 'system':
+      return message.code === 'interrupted' || message.text === S.interruptedLine
+        ? log((l) => tutorInterrupted(l, message.turnId, null))
+        : log((l) => systemSaid(l, message.turnId, message.text));
+    case 'turn':
+      return withLesson(message.saved ? state : { ...state, toast: { text: S.saveFailed, tone: 'error', serial: (state.toast?.serial ?? 0) + 1 } },
+        (lesson) => ({ ...lesson, persisted: lesson.persisted || message.saved, log: turnSettled(lesson.log, message) }));
+    case 'agenda':
+      return withLesson(state, (lesson) => ({ ...lesson, agenda: agendaOf(message, lesson.grounded.topicId) }));
+    case 'cost': return withLesson(state, (lesson) => ({ ...lesson, cost: { tokens: message.tokens, usd: message.usd } }));
+    case 'notice': return reduce(state, { type: 'toasted', text: message.text, tone: 'plain' });
+    case 'activity': case 'closed': case 'error': return state;
+  }
+}
+
+export const admitted = (me: Me | null): boolean => me?.role === 'approved' || me?.role === 'admin';
+
+/** The style that the next reply follows: the conversation's, else the preference, else Socratic. */
+export const styleNow = (state: State, pending: Style | null = null): Style =>
+  state.lesson?.style ?? pending ?? state.me?.preferredStyle ?? 'socratic';
+
+/** The one state word of the voice cluster. */
+export function voiceWord(voice: Voice): VoiceState {
+  switch (voice.link) {
+    case 'off': return 'idle';
+    case 'connected': return voice.server;
+    case 'silenced': return 'paused';
+    default: return voice.link;
+  }
+}

@@ -1,0 +1,32 @@
+// The status line: state words to the exact texts. Pure.
+import { voiceProblemText } from './errors.ts';
+import { voiceWord, type State } from './state.ts';
+import { S } from './strings.ts';
+
+export function statusText(state: State): string {
+  const { lesson, voice } = state;
+  if (lesson === null) return S.statusNoTopic;
+  if (voice.link === 'silenced') return S.statusSilenced;
+  if (!state.online && (voice.link === 'off' || voice.link === 'reconnecting')) return S.statusOffline;
+  switch (voiceWord(voice)) {
+    case 'connecting': return S.statusConnecting;
+    case 'reconnecting': return S.statusReconnecting;
+    case 'paused': return S.statusPaused;
+    case 'speaking': return voice.mayInterrupt ? S.statusSpeaking : S.statusSpeakingPaused;
+    case 'formulating': return S.statusFormulating;
+    case 'listening': return lesson.busy ? S.statusThinking : S.statusListening;
+    default:
+      if (lesson.busy) return S.statusThinking;
+      if (voice.link !== 'off') return S.statusOn;
+      return voice.problem !== null ? voiceProblemText(voice.problem) : S.statusIdle;
+  }
+}
+
+export type MicButton = { label: string; action: 'start' | 'stop' | 'recover' | 'none' };
+
+export function micButton({ lesson, voice }: State): MicButton {
+  if (lesson === null) return { label: S.micNoTopic, action: 'none' };
+  if (voice.link === 'off') return { label: S.micStart, action: 'start' };
+  if (voice.link === 'paused' || voice.link === 'silenced') return { label: S.micGoOn, action: 'recover' };
+  return { label: S.micStop, action: 'stop' };
+}

@@ -1,0 +1,262 @@
+// One voice call: microphone in, the tutor's voice out, RTVI both ways. Survives what phones do to it.
+// Never decodes sound: the remote track plays in the page's one <audio> element.
+import { call, farewell } from './api.ts';
+import { CallFailed } from './errors.ts';
+import { backoffS, envelope, LIBRARY, parse, RTVI_VERSION, type ServerSays } from './protocol.ts';
+
+export type Link = 'connecting' | 'connected' | 'reconnecting' | 'paused' | 'silenced' | 'off';
+export type Target = { sessionId: string; topicId: string; title: string; style?: string };
+export type Listener = {
+  link(link: Link): void;
+  heard(message: ServerSays): void;
+  failed(problem: string, failure?: CallFailed): void;
+};
+
+/** Mono with echo cancellation; 16 kHz is a hint that a browser may ignore. No device id: headsets come and go. */
+export const CAPTURE: MediaTrackConstraints = {
+  channelCount: 1, sampleRate: { ideal: 16_000 }, echoCancellation: true, noiseSuppression: true, autoGainControl: true,
+};
+
+const HEARTBEAT_MS = 1_000;
+const SELF_HEAL_MS = 1_000;
+const CONNECT_DEADLINE_MS = 12_000;
+const FLUSH_MS = 200;
+const SILENT_MIC_MS = 5_000;
+const TRIES_MAX = 12;
+const FINAL = new Set(['unauthenticated', 'permission-denied', 'invalid-argument', 'not-found', 'failed-precondition', 'resource-exhausted']);
+
+type AudioSession = { type: string };
+type Peer = { pc: RTCPeerConnection; channel: RTCDataChannel; id: string; timer: number; heartbeat: number };
+
+export class VoiceCall {
+  #target: Target | null = null;
+  #peer: Peer | null = null;
+  #mic: MediaStreamTrack | null = null;
+  #wake: WakeLockSentinel | null = null;
+  #tries = 0;
+  #serial = 0;
+  #retry = 0;
+  readonly #out: HTMLAudioElement;
+  readonly #on: Listener;
+
+  constructor(out: HTMLAudioElement, on: Listener) {
+    this.#out = out;
+    this.#on = on;
+    out.addEventListener('pause', () => { if (this.#target !== null && out.srcObject !== null) this.#play(); });
+    document.addEventListener('visibilitychange', () => { if (document.visibilityState === 'visible') this.#cameBack(); });
+    addEventListener('pagehide', () => this.stop());
+    addEventListener('online', () => { if (this.#target !== null && this.#mic !== null) this.#reconnect(0); });
+    navigator.mediaDevices?.addEventListener('devicechange', () => {
+      if (this.#target !== null && this.#mic?.readyState === 'ended') void this.recover();
+    });
+  }
+
+  get running(): boolean { return this.#target !== null; }
+  get canSend(): boolean { return this.#peer?.channel.readyState === 'open'; }
+
+  /** Call inside a tap: the browser grants sound and the microphone only to a gesture. */
+  async start(target: Target): Promise<void> {
+    if (this.#target !== null) return;
+    if (!window.isSecureContext || navigator.mediaDevices === undefined) return this.#on.failed('insecure');
+    if (typeof RTCPeerConnection === 'undefined') return this.#on.failed('unsupported');
+    this.#target = target;
+    this.#tries = 0;
+    this.#on.link('connecting');
+    this.#out.srcObject = new MediaStream();
+    this.#play();
+    const session = (navigator as { audioSession?: AudioSession }).audioSession;
+    if (session !== undefined) session.type = 'play-and-record';
+    void this.#stayAwake();
+    try {
+      await this.#listen();
+    } catch (failure) {
+      return this.#fail(failure instanceof DOMException ? failure.name : 'microphone');
+    }
+    if (this.#target === target) await this.#connect();
+  }
+
+  /** Call inside a tap after a phone call, a locked screen or blocked sound: a new track only if the old one died. */
+  async recover(): Promise<void> {
+    if (this.#target === null) return;
+    this.#play();
+    void this.#stayAwake();
+    try {
+      if (this.#mic === null || this.#mic.readyState === 'ended') await this.#listen();
+    } catch (failure) {
+      return this.#fail(failure instanceof DOMException ? failure.name : 'microphone');
+    }
+    if (this.#peer?.pc.connectionState !== 'connected') return this.#reconnect(0);
+    this.#on.link('connected');
+    this.send('client-message', { t: 'mic', d: { on: true } });
+    this.#watchForSilence(this.#peer.pc);
+  }
+
+  stop(): void {
+    if (this.#target === null) return;
+    this.send('disconnect-bot', {});
+    this.#close(true);
+    this.#mic?.stop();
+    void this.#wake?.release();
+    this.#target = this.#mic = this.#wake = null;
+    this.#out.srcObject = null;
+    this.#on.link('off');
+  }
+
+  mute(muted: boolean): void { this.#out.muted = muted; }
+
+  send(type: string, data: object, id = `c${++this.#serial}`): boolean {
+    if (!this.canSend) return false;
+    this.#peer!.channel.send(envelope(type, data, id));
+    return true;
+  }
+
+  #fail(problem: string, failure?: CallFailed): void {
+    this.stop();
+    this.#on.failed(problem, failure);
+  }
+
+  async #listen(): Promise<void> {
+    this.#mic?.stop();
+    const stream = await navigator.mediaDevices.getUserMedia({ audio: CAPTURE, video: false });
+    const mic = stream.getAudioTracks()[0];
+    if (mic === undefined) throw new DOMException('no audio track', 'NotFoundError');
+    if (this.#target === null) return mic.stop();
+    this.#mic = mic;
+    mic.addEventListener('mute', () => this.#paused(mic));
+    mic.addEventListener('ended', () => this.#paused(mic));
+    mic.addEventListener('unmute', () => {
+      if (mic !== this.#mic || this.#peer?.pc.connectionState !== 'connected') return;
+      this.#on.link('connected');
+      this.send('client-message', { t: 'mic', d: { on: true } });
+    });
+    await this.#peer?.pc.getSenders().find((sender) => sender.track?.kind !== 'video')?.replaceTrack(mic);
+  }
+
+  #paused(mic: MediaStreamTrack): void {
+    if (mic !== this.#mic || this.#target === null) return;
+    this.send('client-message', { t: 'mic', d: { on: false } });
+    this.#on.link('paused');
+  }
+
+  async #connect(): Promise<void> {
+    const target = this.#target;
+    const mic = this.#mic;
+    if (target === null || mic === null) return;
+    const pc = new RTCPeerConnection();
+    const channel = pc.createDataChannel('chat', { ordered: true });
+    const peer: Peer = { pc, channel, id: '', timer: 0, heartbeat: 0 };
+    this.#peer = peer;
+    const current = (): boolean => this.#peer === peer;
+    const lost = (): void => { if (current()) this.#reconnect(); };
+    pc.addTrack(mic, new MediaStream([mic]));
+    pc.ontrack = ({ track }) => {
+      if (!current()) return;
+      this.#out.srcObject = new MediaStream([track]);
+      this.#play();
+    };
+    pc.onconnectionstatechange = () => {
+      if (!current()) return;
+      if (pc.connectionState === 'failed' || pc.connectionState === 'closed') lost();
+      if (pc.connectionState === 'disconnected') setTimeout(() => { if (pc.connectionState === 'disconnected') lost(); }, SELF_HEAL_MS);
+    };
+    channel.onopen = () => { if (current()) this.#opened(peer, target); };
+    channel.onclose = lost;
+    channel.onmessage = ({ data }) => {
+      const message = current() && typeof data === 'string' ? parse(data) : null;
+      if (message !== null) this.#received(message);
+    };
+    peer.timer = window.setTimeout(() => { if (channel.readyState !== 'open') lost(); }, CONNECT_DEADLINE_MS);
+    try {
+      await pc.setLocalDescription();
+      const { sdp, type } = pc.localDescription!;
+      const { sessionId, topicId, style } = target;
+      const answer = await call<{ sdp: string; type: 'answer'; pc_id: string }>('offer', {
+        sdp, type, requestData: { sessionId, topicId, ...(style === undefined ? {} : { style }) },
+      });
+      if (!current()) return farewell('rtcClose', { pc_id: answer.pc_id });
+      peer.id = answer.pc_id;
+      await pc.setRemoteDescription({ type: 'answer', sdp: answer.sdp });
+    } catch (failure) {
+      if (!current()) return;
+      if (failure instanceof CallFailed && FINAL.has(failure.code)) return this.#fail('refused', failure);
+      this.#reconnect();
+    }
+  }
+
+  #opened(peer: Peer, target: Target): void {
+    this.#tries = 0;
+    clearTimeout(peer.timer);
+    this.send('client-ready', { version: RTVI_VERSION, about: { library: LIBRARY } });
+    this.send('client-message', { t: 'reply-speech', d: { on: !this.#out.muted } });
+    this.send('client-message', { t: 'mic', d: { on: this.#mic?.readyState === 'live' } });
+    peer.heartbeat = window.setInterval(() => this.send('client-message', { t: 'ping' }), HEARTBEAT_MS);
+    this.#on.link(this.#mic?.readyState === 'live' && !this.#mic.muted ? 'connected' : 'paused');
+    if ('mediaSession' in navigator) navigator.mediaSession.metadata = new MediaMetadata({ title: target.title, artist: 'Pidjin' });
+  }
+
+  #received(message: ServerSays): void {
+    this.#on.heard(message);
+    if (message.type === 'closed' || (message.type === 'error' && message.fatal)) this.stop();
+  }
+
+  /** A new connection with the same microphone and session: the server has no ICE restart, it adopts the lesson. */
+  #reconnect(waitS = backoffS(this.#tries)): void {
+    clearTimeout(this.#retry);
+    this.#close(false);
+    if (this.#target === null) return;
+    if (this.#tries >= TRIES_MAX) return this.#fail('lost');
+    this.#tries += 1;
+    this.#on.link('reconnecting');
+    this.#retry = window.setTimeout(() => { if (this.#peer === null) void this.#connect(); }, waitS * 1000);
+  }
+
+  #close(gracefully: boolean): void {
+    clearTimeout(this.#retry);
+    const peer = this.#peer;
+    if (peer === null) return;
+    this.#peer = null;
+    clearTimeout(peer.timer);
+    clearInterval(peer.heartbeat);
+    if (gracefully && peer.id !== '') farewell('rtcClose', { pc_id: peer.id });
+    if (gracefully && peer.channel.readyState === 'open') setTimeout(() => peer.pc.close(), FLUSH_MS);
+    else peer.pc.close();
+  }
+
+  #play(): void {
+    this.#out.play().catch((failure: unknown) => {
+      if (this.#target !== null && failure instanceof DOMException && failure.name === 'NotAllowedError') this.#on.link('silenced');
+    });
+  }
+
+  #cameBack(): void {
+    if (this.#target === null) return;
+    void this.#stayAwake();
+    if (this.#mic === null) return;
+    if (this.#mic.readyState === 'ended') return this.#on.link('paused');
+    if (this.#out.paused && this.#out.srcObject !== null) this.#play();
+    const state = this.#peer?.pc.connectionState;
+    if (state === 'failed' || state === 'disconnected' || state === 'closed') this.#reconnect(0);
+  }
+
+  async #stayAwake(): Promise<void> {
+    if (this.#wake !== null && !this.#wake.released) return;
+    const lock = await navigator.wakeLock?.request('screen').catch(() => null) ?? null;
+    if (this.#target === null) await lock?.release();
+    else this.#wake = lock;
+  }
+
+  /** After a revival iOS may hand out a track that stays digitally silent; a living one always has some noise. */
+  #watchForSilence(pc: RTCPeerConnection): void {
+    const energy = async (): Promise<number | null> => {
+      let found: number | null = null;
+      (await pc.getStats()).forEach((entry: { type: string; totalAudioEnergy?: number }) => {
+        if (entry.type === 'media-source') found = entry.totalAudioEnergy ?? null;
+      });
+      return found;
+    };
+    void energy().then((before) => setTimeout(async () => {
+      if (this.#peer?.pc !== pc || before === null) return;
+      if (await energy() === before) this.#on.heard({ type: 'notice', code: 'silent', text: '' });
+    }, SILENT_MIC_MS));
+  }
+}

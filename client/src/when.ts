@@ -1,0 +1,13 @@
+// Times of day for people. Pure: the present comes in.
+const DAY_MS = 86_400_000;
+
+/** `14:05` today, `Mon 14:05` within a week, else `Mar 4` or `Mar 4, 2025`; local time zone. */
+export function when(iso: string, now: Date, locale = 'en'): string {
+  const at = new Date(iso);
+  if (Number.isNaN(at.getTime())) return '';
+  const time: Intl.DateTimeFormatOptions = { hour: '2-digit', minute: '2-digit', hour12: false };
+  if (at.toDateString() === now.toDateString()) return at.toLocaleTimeString(locale, time);
+  if (now.getTime() - at.getTime() < 6 * DAY_MS) return at.toLocaleString(locale, { weekday: 'short', ...time });
+  const day: Intl.DateTimeFormatOptions = { month: 'short', day: 'numeric' };
+  return at.toLocaleDateString(locale, at.getFullYear() === now.getFullYear() ? day : { ...day, year: 'numeric' });
+}
