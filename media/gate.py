@@ -1,0 +1,241 @@
+"""What of the microphone may leave for the Live service, and when somebody speaks.
+
+Forwards nothing in silence; at an opening the pre-roll comes first, sample-exact and never twice;
+after speech it stays open long enough for the service to notice the end. It never ends a turn
+(VOICE-32), except in its own-turns mode, where its events bracket the activity. No I/O; time is
+that of the blocks.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from media.turn_events import SpeechEnded, SpeechEvidence, SpeechStarted, SpeechSustained
+from media.vad import SpeechDetector
+
+BLOCK_MS = 20
+BLOCK_BYTES = 640
+SILENCE = bytes(BLOCK_BYTES)
+# On top of the service's silence duration, for the lag of its own detector (RTC-8).
+MARGIN_MS = 200
+# A voice is heard this much after it began (median of the two stages).
+ONSET_LAG_MS = 40
+# Push-to-talk: two consecutive 10 ms windows above this admit the hold (OWN-31); -50 dBFS.
+PTT_FLOOR = 32768 * 10 ** (-50 / 20)
+# The meter: -60 dBFS is 0, -10 dBFS is 1; it falls by a fifth a block.
+METER_FLOOR_DB, METER_TOP_DB, METER_FALL = -60.0, -10.0, 0.8
+
+Evidence = SpeechEvidence
+GateEvent = SpeechEvidence | SpeechStarted | SpeechSustained | SpeechEnded
+Mode = Literal["open", "ptt"]
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """Probability of a voiced block; voiced ms until evidence is told and speech is certain."""
+
+    speech: float
+    evidence_ms: int
+    certain_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class GateSettings:
+    """`trailing_ms`: forwarded after the last voiced block (the service's silence + margin).
+
+    `hangover_ms`: unvoiced time until `SpeechEnded`; `brief_hangover_ms` while the tutor speaks.
+    `service_ends_turns=False` (`liveVadEnabled:false`): the gate shuts with `SpeechEnded`, whose
+    hang-over is then the end of the learner's turn.
+    """
+
+    mode: Mode = "open"
+    preroll_ms: int = 400
+    trailing_ms: int = 1500
+    hangover_ms: int = 500
+    brief_hangover_ms: int = 200
+    sustained_ms: int = 500
+    still_speech: float = 0.35
+    quiet: Threshold = Threshold(speech=0.5, evidence_ms=20, certain_ms=60)
+    over_tutor: Threshold = Threshold(speech=0.6, evidence_ms=40, certain_ms=120)
+    service_ends_turns: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class GateStep:
+    """`forward`: PCM16 16 kHz to send now (own-turns mode: activity start goes before it, activity
+    end after it); `level` 0..1 for the meter; `open` after this block."""
+
+    forward: bytes
+    events: tuple[GateEvent, ...]
+    level: float
+    open: bool
+
+
+class Gate:
+    """One microphone. Every 20 ms block, silence included, goes through `feed`."""
+
+    def __init__(self, vad: SpeechDetector, settings: GateSettings | None = None) -> None:
+        self._vad = vad
+        self.settings = settings or GateSettings()
+        self._before: deque[bytes] = deque(maxlen=self.settings.preroll_ms // BLOCK_MS)
+        self._speech = _Speech()
+        self._open = False
+        self._trailing_ms = 0
+        self._over_tutor = False
+        self._held = False
+        self._level = 0.0
+
+    @property
+    def open(self) -> bool:
+        return self._open
+
+    @property
+    def speaking(self) -> bool:
+        return self._speech.certain
+
+    def set_tutor_speaking(self, speaking: bool) -> None:
+        """Over the tutor's voice more evidence is needed: it may be an echo."""
+        self._over_tutor = speaking
+
+    def hold(self, down: bool) -> None:
+        """Push-to-talk; has no effect in open mode. Nothing from before the press is sent."""
+        if down and not self._held and self.settings.mode == "ptt":
+            self._before.clear()
+        self._held = down
+
+    def feed(self, pcm20: bytes, at: float) -> GateStep:
+        """One block that begins at `at` (s, monotonic). Raises ValueError on another length."""
+        if len(pcm20) != BLOCK_BYTES:
+            raise ValueError(f"a block has {BLOCK_BYTES} bytes, not {len(pcm20)}")
+        self._level = max(_level(pcm20), self._level * METER_FALL)
+        events = self._listen(pcm20, at)
+        forward = self._forward(pcm20, opening=any(isinstance(e, SpeechStarted) for e in events))
+        if self._open and self._may_shut(events):
+            self._open = False
+        return GateStep(forward, tuple(events), round(self._level, 3), self._open)
+
+    # --- speech ----------------------------------------------------------------------------------
+
+    def _listen(self, pcm20: bytes, at: float) -> list[GateEvent]:
+        settings, speech = self.settings, self._speech
+        if settings.mode == "ptt":
+            return self._listen_held(pcm20, at)
+        need = settings.over_tutor if self._over_tutor else settings.quiet
+        bar = settings.still_speech if speech.certain else need.speech
+        if self._vad.feed(pcm20).speech >= bar:
+            return speech.voiced(at, need, settings.sustained_ms)
+        brief = self._over_tutor and settings.service_ends_turns
+        return speech.unvoiced(at, settings.brief_hangover_ms if brief else settings.hangover_ms)
+
+    def _listen_held(self, pcm20: bytes, at: float) -> list[GateEvent]:
+        """Energy admits a hold once; tails and pauses then pass until the release (OWN-32)."""
+        speech = self._speech
+        if not self._held:
+            return speech.released(at)
+        if not speech.certain and not _above_floor(pcm20):
+            return []
+        held = Threshold(speech=0.0, evidence_ms=BLOCK_MS, certain_ms=BLOCK_MS)
+        return speech.voiced(at, held, self.settings.sustained_ms)
+
+    # --- admission -------------------------------------------------------------------------------
+
+    def _forward(self, pcm20: bytes, *, opening: bool) -> bytes:
+        forward = b""
+        if opening and not self._open:
+            self._open = True
+            forward = b"".join(self._before)
+            self._before.clear()
+        if not self._open:
+            # Only what has not been forwarded: a pre-roll never repeats a sample.
+            self._before.append(pcm20)
+            return b""
+        if self._speech.voiced_now:
+            self._trailing_ms = 0
+        else:
+            self._trailing_ms += BLOCK_MS
+            if self.settings.mode == "ptt":
+                pcm20 = SILENCE
+        return forward + pcm20
+
+    def _may_shut(self, events: list[GateEvent]) -> bool:
+        if not self.settings.service_ends_turns:
+            return any(isinstance(event, SpeechEnded) for event in events)
+        enough = self._trailing_ms >= self.settings.trailing_ms + MARGIN_MS
+        return enough and not self._speech.certain
+
+
+class _Speech:
+    """Blocks to stretches of speech; a stretch ends by the clock, whatever the blocks bring."""
+
+    def __init__(self) -> None:
+        self.certain = False
+        self.voiced_now = False
+        self._voiced_ms = 0
+        self._told = False
+        self._sustained = False
+        self._onset = 0.0
+        self._last_voiced = 0.0
+
+    def voiced(self, at: float, need: Threshold, sustained_ms: int) -> list[GateEvent]:
+        events: list[GateEvent] = []
+        if not self._voiced_ms:
+            self._onset = at - ONSET_LAG_MS / 1000
+        self.voiced_now = True
+        self._voiced_ms += BLOCK_MS
+        self._last_voiced = at + BLOCK_MS / 1000
+        if not self._told and self._voiced_ms >= need.evidence_ms:
+            self._told = True
+            events.append(SpeechEvidence(at))
+        if not self.certain and self._voiced_ms >= need.certain_ms:
+            self.certain = True
+            events.append(SpeechStarted(at, self._onset))
+        if self.certain and not self._sustained and self._voiced_ms >= sustained_ms:
+            self._sustained = True
+            events.append(SpeechSustained(at))
+        return events
+
+    def unvoiced(self, at: float, hangover_ms: int) -> list[GateEvent]:
+        self.voiced_now = False
+        if self.certain:
+            if (at - self._last_voiced) * 1000 >= hangover_ms:
+                return self.released(at)
+        elif self._voiced_ms:
+            # Uncertain: every unvoiced block takes back what a voiced one gave.
+            self._voiced_ms -= BLOCK_MS
+            self._told = self._told and self._voiced_ms > 0
+        return []
+
+    def released(self, at: float) -> list[GateEvent]:
+        was_certain = self.certain
+        self._clear()
+        return [SpeechEnded(at)] if was_certain else []
+
+    def _clear(self) -> None:
+        self.certain = self.voiced_now = self._told = self._sustained = False
+        self._voiced_ms = 0
+
+
+def _samples(pcm: bytes) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
+    return np.frombuffer(pcm, "<i2").astype(np.float32)
+
+
+def _rms(pcm: bytes) -> float:
+    samples = _samples(pcm)
+    return float(np.sqrt(np.dot(samples, samples) / len(samples)))
+
+
+def _level(pcm20: bytes) -> float:
+    rms = _rms(pcm20)
+    if rms < 1.0:
+        return 0.0
+    db = 20 * float(np.log10(rms / 32768))
+    return min(1.0, max(0.0, (db - METER_FLOOR_DB) / (METER_TOP_DB - METER_FLOOR_DB)))
+
+
+def _above_floor(pcm20: bytes) -> bool:
+    half = len(pcm20) // 2
+    return _rms(pcm20[:half]) > PTT_FLOOR and _rms(pcm20[half:]) > PTT_FLOOR
