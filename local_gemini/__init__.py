@@ -1,1 +1,1 @@
-"""The Gemini API on loopback: local speech and a small tutor behind the wire that the real SDK speaks."""
+"""The Gemini API on loopback: local speech and a small tutor behind the wire of the real SDK."""
