@@ -1,0 +1,342 @@
+"""One Live session kept alive for a lesson: connect, hand over, resume, re-seed, sleep, wake.
+
+The link owns the socket's lifetime and the order of things around it; what is sent when is the
+`Sender`'s, what to do after a failure is `Recovery`'s, and who speaks is nobody's here. All methods
+are called from the loop's thread; `run` ends after `close` or after `LinkFailed`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+
+from media.live.capabilities import capabilities_of
+from media.live.dialer import NO_SETUP, Dialer
+from media.live.fence import fenced
+from media.live.limits import LinkLimits, LinkStats
+from media.live.link_events import LinkAsleep, LinkAwake, LinkDown, LinkEvent, LinkFailed, LinkUp
+from media.live.port import (
+    GoAway,
+    Handle,
+    Interaction,
+    LiveClosed,
+    LiveConnector,
+    LiveEvent,
+    LiveRefused,
+    LiveSession,
+    LiveSetup,
+    ToolCall,
+    ToolCancelled,
+    TurnComplete,
+    Unknown,
+)
+from media.live.recovery import Lane, Recovery, Redial, Stop
+from media.live.rotation import Rotation
+from media.live.sender import Ending, Sender
+
+__all__ = [
+    "LinkAsleep",
+    "LinkAwake",
+    "LinkDown",
+    "LinkEvent",
+    "LinkFailed",
+    "LinkLimits",
+    "LinkStats",
+    "LinkUp",
+    "LiveLink",
+]
+
+_LOG = logging.getLogger(__name__)
+
+# A connection that the service leaves sooner than this counts as lost, not as a hand-over.
+SHORTEST_S = 5.0
+
+
+class LiveLink:
+    """`compose` gives the setup of a session that starts now, seeds included, and is asked before
+    every connection: it may raise LiveRefused to end the link (code 403: the learner's role is
+    gone). `sink` gets every event in order and must not block. `quiet` tells whether neither side
+    speaks; `quiet_moment` must be called whenever it becomes true. `jitter` returns 0..1.
+    """
+
+    def __init__(
+        self,
+        connector: LiveConnector,
+        compose: Callable[[], Awaitable[LiveSetup]],
+        sink: Callable[[LiveEvent | LinkEvent], None],
+        *,
+        quiet: Callable[[], bool],
+        limits: LinkLimits | None = None,
+        jitter: Callable[[], float] = random.random,
+    ) -> None:
+        self._limits = limits or LinkLimits()
+        self._dialer = Dialer(connector, compose, self._limits)
+        self._sink = sink
+        self._stats = LinkStats()
+        self._sender = Sender(quiet, self._limits, self._stats)
+        self._recovery = Recovery(jitter)
+        self._rotation = Rotation(0.0)
+        self._setup: LiveSetup | None = None
+        self._handle = ""
+        self._session: LiveSession | None = None
+        self._main: asyncio.Task[None] | None = None
+        self._asleep = False
+        self._closed = False
+
+    @property
+    def up(self) -> bool:
+        """A session is open."""
+        return self._session is not None
+
+    @property
+    def asleep(self) -> bool:
+        return self._asleep
+
+    @property
+    def stats(self) -> LinkStats:
+        """Live counters; not to be changed."""
+        return self._stats
+
+    @property
+    def handle(self) -> str:
+        """The newest resumable handle, or an empty text."""
+        return self._handle
+
+    def audio(self, pcm: bytes) -> None:
+        """Microphone sound that may leave, PCM16 mono 16 kHz, any even length."""
+        if pcm and not self._closed:
+            self._sender.audio(pcm, up=self.up)
+
+    def activity(self, started: bool) -> None:
+        """Start or end of the learner's turn, in order with the sound around it."""
+        if not self._closed:
+            self._sender.outbox.bracket(started)
+            self._sender.stir()
+
+    def prompt(self, text: str) -> None:
+        """A typed learner turn, in order with the sound; refused and counted when 8 wait."""
+        if self._closed or not text.strip():
+            return
+        if not self._sender.outbox.prompt(text):
+            self._stats.prompts_refused += 1
+        self._sender.stir()
+
+    def context(self, text: str) -> None:
+        """A silent update: the latest wins, sent at a quiet moment (OBS-19..23)."""
+        if self._closed:
+            return
+        self._stats.updates_superseded += self._sender.held.put(text)
+        self._sender.stir()
+
+    def answer(self, call_id: str, response: dict[str, object]) -> bool:
+        """Answers an open tool call; False when it is not open (any more)."""
+        known = not self._closed and self._sender.calls.answered(call_id, response)
+        self._sender.stir()
+        return known
+
+    def sleep(self) -> None:
+        """Closes the socket once nothing waits to be sent; taken back by sound that comes first."""
+        self._sender.sleepy = self._sender.outbox.empty
+        self._sender.stir()
+
+    def quiet_moment(self) -> None:
+        """Neither side speaks: a due hand-over or a held update goes now."""
+        self._sender.stir()
+
+    async def run(self) -> None:
+        """Keeps the session until `close` or a final failure. Runs once."""
+        if self._closed or self._main is not None:
+            return
+        try:
+            async with asyncio.TaskGroup() as group:
+                # A child, so that `close` can cancel it without touching whoever awaits `run`.
+                self._main = group.create_task(self._keep(), name="live-link")
+        finally:
+            self._closed = True
+            self._sender.outbox.clear()
+
+    async def close(self) -> None:
+        """Idempotent; at most 1 s, even when the connector ignores its cancellation."""
+        first, self._closed = not self._closed, True
+        main = self._main
+        if main is None or main.done():
+            return
+        if first:
+            main.cancel()
+        await asyncio.wait({main}, timeout=self._limits.close_s)
+
+    async def _keep(self) -> None:
+        dial: Redial | None = Redial(Lane.FRESH)
+        while dial is not None:
+            setup = await self._dial(dial)
+            if setup is None:
+                return
+            dial = await self._serve(setup)
+
+    # --- opening -------------------------------------------------------------------------------
+
+    async def _dial(self, dial: Redial) -> LiveSetup | None:
+        """Connects, by the rules of recovery; None after LinkFailed."""
+        while True:
+            await asyncio.sleep(dial.delay_s)
+            try:
+                return await self._open(dial)
+            except LiveRefused as refused:
+                first = self._stats.connects == 0
+                _LOG.info(
+                    "live session refused", extra={"code": refused.code, "reason": refused.reason}
+                )
+                verdict = self._recovery.refused(refused, tried=dial.lane, first=first)
+            if isinstance(verdict, Stop):
+                self._emit(LinkFailed(verdict.code, verdict.reason))
+                return None
+            dial = verdict
+
+    async def _open(self, dial: Redial) -> LiveSetup:
+        resumed = dial.lane is Lane.RESUME
+        if not resumed:
+            # The stored state that composes a fresh session already holds what waits here.
+            self._handle = ""
+            self._sender.held.clear()
+        setup = await self._next_setup(self._setup if resumed else None)
+        session = await self._dialer.connect(setup)
+        first = self._stats.connects == 0
+        self._stats.connects += 1
+        self._stats.resumptions += resumed
+        self._stats.reseeds += not resumed and not first
+        self._setup, self._session = setup, session
+        self._rotation = Rotation(asyncio.get_running_loop().time())
+        self._emit(LinkUp(first, resumed, not resumed and not first, setup.model))
+        return setup
+
+    async def _next_setup(self, resumed: LiveSetup | None) -> LiveSetup:
+        """`resumed`: the setup of the session that is resumed; it stands in when none comes."""
+        resumption = self._recovery.resumption
+        try:
+            setup = await self._dialer.compose()
+        except LiveRefused as refused:
+            if resumed is None or refused.code != NO_SETUP:
+                raise
+            setup = resumed
+        if resumed is None:
+            return replace(setup, handle=None, resumption=resumption)
+        # Everything but the model may change when a session is resumed.
+        model = resumed.model
+        return replace(setup, model=model, handle=self._handle, seeds=(), resumption=resumption)
+
+    # --- serving -------------------------------------------------------------------------------
+
+    async def _serve(self, setup: LiveSetup) -> Redial | None:
+        """Runs one session to its end; how to go on, or None after LinkFailed."""
+        session, opened_at = self._session, asyncio.get_running_loop().time()
+        assert session is not None
+        try:
+            ending = await self._exchange(session, setup)
+            self._session = None
+            if ending is not Ending.SLEEP:
+                self._emit(LinkDown(_words(ending)))
+        finally:
+            self._session = None
+            self._sender.disconnected()
+            # Before anything else: the service refuses a handle whose old socket is still open.
+            await self._dialer.hang_up(session)
+        if ending is Ending.SLEEP:
+            return await self._sleep()
+        if ending is Ending.ROTATE:
+            self._stats.rotations += 1
+            if asyncio.get_running_loop().time() - opened_at > SHORTEST_S:
+                return self._redial()
+            ending = LiveClosed(1001, "the service left at once", "peer")
+        assert isinstance(ending, LiveClosed)
+        verdict = self._recovery.lost(ending, resumable=bool(self._handle))
+        if isinstance(verdict, Stop):
+            self._emit(LinkFailed(verdict.code, verdict.reason))
+            return None
+        return verdict
+
+    async def _exchange(self, session: LiveSession, setup: LiveSetup) -> Ending | LiveClosed:
+        def current() -> bool:
+            return self._session is session
+
+        async def send() -> Ending | LiveClosed:
+            row = capabilities_of(setup.model)
+            try:
+                return await self._sender.run(session, row, self._rotation, current)
+            except LiveClosed as closed:
+                return closed
+
+        async def receive() -> LiveClosed:
+            while True:
+                try:
+                    events = await session.receive()
+                except LiveClosed as closed:
+                    return closed
+                for event in events if current() else ():
+                    self._heed(event)
+                    self._emit(event)
+
+        async with asyncio.TaskGroup() as group:
+            sending = group.create_task(fenced(send(), name="live-link:send"))
+            receiving = group.create_task(fenced(receive(), name="live-link:receive"))
+            await asyncio.wait((sending, receiving), return_when=asyncio.FIRST_COMPLETED)
+            ended: Ending | LiveClosed = (receiving if receiving.done() else sending).result()
+            sending.cancel()
+            receiving.cancel()
+        return ended
+
+    def _heed(self, event: LiveEvent) -> None:
+        """What the link itself learns from an event."""
+        now = asyncio.get_running_loop().time()
+        calls = self._sender.calls
+        match event:
+            case Handle(value, True) if value:
+                self._handle = value
+            case TurnComplete(Interaction.IDLE):
+                self._recovery.turn_completed()
+            case GoAway(time_left_s):
+                _LOG.info("live service leaves", extra={"time_left_s": time_left_s})
+                self._rotation.go_away(now, time_left_s)
+                self._sender.stir()
+            case ToolCall(call_id, name):
+                calls.opened(call_id, name, now)
+            case ToolCancelled(call_ids):
+                calls.cancelled(call_ids)
+                self._sender.stir()
+            case Unknown(keys):
+                self._stats.unknown += 1
+                _LOG.info("live message not understood", extra={"keys": keys})
+
+    async def _sleep(self) -> Redial:
+        loop = asyncio.get_running_loop()
+        since = loop.time()
+        self._stats.sleeps += 1
+        self._asleep = True
+        self._emit(LinkAsleep())
+        try:
+            while self._sender.outbox.empty:
+                await self._sender.wake.wait()
+                self._sender.wake.clear()
+        finally:
+            self._asleep = False
+            self._sender.sleepy = False
+        if loop.time() - since >= self._limits.handle_ttl_s:
+            self._handle = ""
+        self._emit(LinkAwake())
+        return self._redial()
+
+    def _redial(self) -> Redial:
+        """The lane of a connection that we gave up ourselves: no failure, no delay."""
+        return Redial(Lane.RESUME if self._handle else Lane.FRESH)
+
+    def _emit(self, event: LiveEvent | LinkEvent) -> None:
+        if not self._closed:
+            self._sink(event)
+
+
+def _words(ending: Ending | LiveClosed) -> str:
+    if isinstance(ending, Ending):
+        return ending.value
+    return f"{ending.code} {ending.reason}".strip()
