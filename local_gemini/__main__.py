@@ -10,21 +10,24 @@ import sys
 from pathlib import Path
 
 from local_gemini.engine import Engine
-from local_gemini.scripted import scripted_engine
+from local_gemini.scripted import ScriptedEngine
 from local_gemini.server import LocalGemini
 
 
 def engine_of(scripted: bool) -> Engine:
-    """Raises SpeechMissing (whose one line says what to install) without the speech models."""
+    """Loads the speech models unless scripted. Exits with the line to install when they lack."""
     if scripted:
-        return scripted_engine()
-    from local_gemini.speech import local_engine
+        return ScriptedEngine()
+    from local_gemini.speech import SpeechMissing, local_engine
 
-    return local_engine()
+    try:
+        return local_engine()
+    except SpeechMissing as missing:
+        raise SystemExit(str(missing)) from None
 
 
-async def serve(port: int, certificate: Path | None, scripted: bool, speed: float) -> None:
-    engine = await asyncio.to_thread(engine_of, scripted)
+async def serve(engine: Engine, port: int, certificate: Path | None, speed: float) -> None:
+    """Until SIGINT or SIGTERM. Raises OSError when the port is taken."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -45,9 +48,10 @@ def main() -> int:
     parser.add_argument("--scripted", action="store_true", help="a tone for a voice, no models")
     parser.add_argument("--speed", type=float, default=1.0, help="divides real-time waits")
     options = parser.parse_args()
+    engine = engine_of(options.scripted)
     try:
-        asyncio.run(serve(options.port, options.cert_file, options.scripted, options.speed))
-    except (ImportError, OSError) as error:
+        asyncio.run(serve(engine, options.port, options.cert_file, options.speed))
+    except OSError as error:
         sys.stderr.write(f"local_gemini: {error}\n")
         return 1
     return 0

@@ -96,7 +96,7 @@ class Brain(Protocol):
         """Answers a `generateContent` body (camelCase keys; user-defined objects untouched)."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Engine:
     """`end_pointer(silence_ms, prefix_ms)` makes one per session. `threads=False` calls everything
     on the event loop: only for engines that answer at once."""

@@ -6,7 +6,6 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -71,9 +70,6 @@ class EnergyEndPointer:
         self._loud = self._quiet = 0
         self._utterance.clear()
 
-    def quiet_ms(self) -> int:
-        return self._quiet * FRAME_MS if self._speaking else 0
-
     def _frame(self, frame: bytes, loud: bool) -> list[Activity]:
         self._frames += 1
         if self._speaking:
@@ -95,6 +91,13 @@ class EnergyEndPointer:
         self._quiet = 0
         self._utterance = bytearray(self._ring)
         return [Activity(True, (self._frames - self._loud) * FRAME_MS)]
+
+
+class PausingEndPointer(EnergyEndPointer):
+    """Tells of pauses as well, so that recognition can start ahead."""
+
+    def quiet_ms(self) -> int:
+        return self._quiet * FRAME_MS if self._speaking else 0
 
 
 class ScriptedRecogniser:
@@ -205,41 +208,32 @@ class ScriptedBrain:
         return Generated(text=answer) if isinstance(answer, str) else answer
 
 
-@dataclass(frozen=True)
 class ScriptedEngine(Engine):
-    """An Engine whose parts a test can look into: `.scripted_recogniser`, `.scripted_voice`,
-    `.scripted_brain`. Made by `scripted_engine`."""
+    """An engine for tests and benchmarks. `replies` are lists of sentences.
 
-    @property
-    def scripted_recogniser(self) -> ScriptedRecogniser:
-        assert isinstance(self.recogniser, ScriptedRecogniser)
-        return self.recogniser
+    `ahead`: recognition may start within a long silence hold (a transcript list then loses an
+    entry whenever the learner goes on). `threads`: engine calls run in worker threads as with real
+    models. `ears`, `mouth` and `head` are what it was asked.
+    """
 
-    @property
-    def scripted_voice(self) -> ToneVoice:
-        assert isinstance(self.voice, ToneVoice)
-        return self.voice
-
-    @property
-    def scripted_brain(self) -> ScriptedBrain:
-        assert isinstance(self.brain, ScriptedBrain)
-        return self.brain
-
-
-def scripted_engine(
-    transcripts: Transcripts = ("I think it has to do with light.",),
-    replies: Replies | None = None,
-    *,
-    speech: Callable[[str], bytes] | None = None,
-    generate: Generate | None = None,
-    threads: bool = False,
-) -> ScriptedEngine:
-    """An engine for tests and benchmarks. `replies` are lists of sentences."""
-    return ScriptedEngine(
-        recogniser=ScriptedRecogniser(transcripts),
-        voice=ToneVoice(speech),
-        embedder=HashEmbedder(),
-        brain=ScriptedBrain(replies, generate),
-        end_pointer=EnergyEndPointer,
-        threads=threads,
-    )
+    def __init__(
+        self,
+        transcripts: Transcripts = ("I think it has to do with light.",),
+        replies: Replies | None = None,
+        *,
+        speech: Callable[[str], bytes] | None = None,
+        generate: Generate | None = None,
+        ahead: bool = False,
+        threads: bool = False,
+    ) -> None:
+        self.ears = ScriptedRecogniser(transcripts)
+        self.mouth = ToneVoice(speech)
+        self.head = ScriptedBrain(replies, generate)
+        super().__init__(
+            recogniser=self.ears,
+            voice=self.mouth,
+            embedder=HashEmbedder(),
+            brain=self.head,
+            end_pointer=PausingEndPointer if ahead else EnergyEndPointer,
+            threads=threads,
+        )
