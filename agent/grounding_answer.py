@@ -1,4 +1,4 @@
-"""What a grounding answer means: digest, depth, outline, sources. Pure (GRND-1 to GRND-5, 16-22)."""
+"""What a grounding answer means: digest, outline, sources. Pure (GRND-1 to 5, 16 to 22)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from agent.failures import ModelAnswerUnusable
-from agent.gemini import SearchEvidence
+from agent.model_answer import SearchEvidence
 from agent.prompts.quoting import one_line
 from agent.topic import Source
 

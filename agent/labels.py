@@ -11,146 +11,29 @@ import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 
+from agent.label_words import (
+    ASKING,
+    BOUNDARIES,
+    DIRECTIONS,
+    JOINERS,
+    NEGATIONS,
+    NUMBERS,
+    QUESTIONS,
+    ROMAN,
+    STOP,
+)
+
 # Measured on tests/agent/data/agenda_pairs.tsv: the share of the longer label's words that the
 # shorter one must hold. At 0.5 `demand` swallows `supply and demand`; at 0.75 `ocean currents`
 # no longer finds `deep ocean currents`.
 MIN_OVERLAP = 0.6
 
 _WORDS = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_][\w+#]*|\w+")
-_ENUMERATOR = re.compile(r"^\s*(?:(?:point|step|part|section|s)?\s*\d{1,3}\s*[.):]|[-*•])\s*", re.I)
-_ROMAN = {"I": "1", "II": "2", "III": "3", "IV": "4", "V": "5", "VI": "6", "VII": "7", "VIII": "8"}
-_ROMAN |= {"IX": "9", "X": "10", "XI": "11", "XII": "12", "XIV": "14", "XVI": "16"}
-_NUMBER_WORDS = {
-    word: str(number)
-    for words in (
-        "one two three four five six seven eight nine ten eleven twelve",
-        "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth",
-    )
-    for number, word in enumerate(words.split(), 1)
-}
-_STOP = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "this",
-        "that",
-        "these",
-        "those",
-        "its",
-        "their",
-        "his",
-        "her",
-        "our",
-        "your",
-        "of",
-        "in",
-        "on",
-        "at",
-        "for",
-        "with",
-        "within",
-        "across",
-        "and",
-        "or",
-        "as",
-        "is",
-        "are",
-        "was",
-        "were",
-        "be",
-        "been",
-        "being",
-        "do",
-        "does",
-        "did",
-        "has",
-        "have",
-        "had",
-        "it",
-        "they",
-        "we",
-        "you",
-        "he",
-        "she",
-        "there",
-        "about",
-        "around",
-        "through",
-        "during",
-        "between",
-        "among",
-        "by",
-        "via",
-        "per",
-        "versus",
-        "vs",
-        "s",
-        "introduction",
-        "intro",
-        "overview",
-        "basics",
-        "basic",
-        "idea",
-        "concept",
-        "understanding",
-        "explained",
-    ]
+_ENUMERATOR = re.compile(
+    r"^\s*(?:(?:point|step|part|section|s)?\s*\d{1,3}\s*[.):](?!\d)|[-*•])\s*", re.I
 )
-_NEGATIONS = frozenset(
-    [
-        "not",
-        "no",
-        "never",
-        "without",
-        "non",
-        "nor",
-        "neither",
-        "cannot",
-        "lack",
-        "lacking",
-        "against",
-        "except",
-        "false",
-        "myth",
-        "misconception",
-    ]
-)
-_QUESTIONS = frozenset(["why", "when", "where", "who"])
-_ASKING = frozenset(["how", "what", "which"])
-_DIRECTIONS = frozenset(["to", "into", "from", "over", "than", "onto", "towards"])
-# What ends the phrase that holds the head noun ("limits of machine learning": limits).
-_BOUNDARIES = frozenset(
-    [
-        "of",
-        "in",
-        "on",
-        "at",
-        "for",
-        "with",
-        "within",
-        "across",
-        "about",
-        "around",
-        "through",
-        "during",
-        "between",
-        "among",
-        "by",
-        "via",
-        "per",
-        "from",
-        "to",
-        "into",
-        "over",
-        "than",
-        "as",
-        "that",
-        "which",
-        "who",
-    ]
-)
-_JOINERS = frozenset({"and", "or", "versus", "vs"})
+# Marks a single capital letter; it is told apart like a number.
+NAME_MARK = "¹"
 _PLAIN_PLURAL = re.compile(r"(?<![sui])s$")
 
 
@@ -217,17 +100,17 @@ def _read(raw: str) -> Label:
     ]
     tokens = _without_count(tokens)
     words = [t for t in tokens if _is_content(t)]
-    boundary = next((i for i, t in enumerate(tokens) if i and t in _BOUNDARIES), len(tokens))
+    boundary = next((i for i, t in enumerate(tokens) if i and t in BOUNDARIES), len(tokens))
     lead = [t for t in tokens[:boundary] if _is_content(t)] or words
     return Label(
         plain=" ".join(tokens),
         words=tuple(_stems(word) for word in words),
         head=_stems(lead[-1]) if lead else frozenset(),
-        numbers=frozenset(t for t in tokens if t[0].isdigit()),
-        negations=frozenset("not" if t == "cannot" else t for t in tokens if t in _NEGATIONS),
-        questions=frozenset(t for t in tokens if t in _QUESTIONS),
-        directed=any(t in _DIRECTIONS for t in tokens),
-        joined=any(t in _JOINERS for t in tokens),
+        numbers=frozenset(t for t in tokens if t[0].isdigit() or t.endswith(NAME_MARK)),
+        negations=frozenset("not" if t == "cannot" else t for t in tokens if t in NEGATIONS),
+        questions=frozenset(t for t in tokens if t in QUESTIONS),
+        directed=any(t in DIRECTIONS for t in tokens),
+        joined=any(t in JOINERS for t in tokens),
     )
 
 
@@ -242,15 +125,15 @@ def _spelled(text: str) -> str:
 
 def _token(word: str, *, first: bool, shouted: bool) -> str:
     if not shouted and not first:
-        if word in _ROMAN:
-            return _ROMAN[word]
+        if word in ROMAN:
+            return ROMAN[word]
         if len(word) == 1 and word.isupper():
-            return word + "¹"  # vitamin A, plan B: a name, not an article
+            return word + NAME_MARK  # vitamin A, plan B: a name, not an article
     if word[0].isdigit():
         return word.replace(",", "")
     folded = unicodedata.normalize("NFKD", word.casefold())
     plain = "".join(c for c in folded if not unicodedata.combining(c))
-    return _NUMBER_WORDS.get(plain, plain or word)
+    return NUMBERS.get(plain, plain or word)
 
 
 def _without_count(tokens: list[str]) -> list[str]:
@@ -262,7 +145,7 @@ def _without_count(tokens: list[str]) -> list[str]:
 
 
 def _is_content(token: str) -> bool:
-    return token not in _STOP and token not in _ASKING and token not in _DIRECTIONS
+    return token not in STOP and token not in ASKING and token not in DIRECTIONS
 
 
 @lru_cache(maxsize=8192)

@@ -8,6 +8,7 @@ from datetime import datetime
 from google.genai import types
 
 EXTENDED_THINKING = "gemini-3.8-live-extended-thinking"
+API_VERSION = "v1alpha"  # tokens exist on no other version
 
 
 @dataclass(frozen=True, slots=True)
