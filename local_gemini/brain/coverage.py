@@ -6,6 +6,7 @@ A judge never says that an answer is right; it says that the learner spoke about
 
 from __future__ import annotations
 
+import re
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -19,6 +20,7 @@ import numpy.typing as npt
 from local_gemini.brain.language import (
     alike,
     content_words,
+    fold,
     negated,
     rarity,
     sentences,
@@ -26,8 +28,13 @@ from local_gemini.brain.language import (
     stems,
     words,
 )
+from local_gemini.brain.lexicon import STOP_WORDS
 
 Vector = npt.NDArray[np.float32]
+
+_PRONOUN = re.compile(
+    r"^\W*(?:(?:well|so|because|i think|that)[, ]+)*(?:they|it|these|those|this)\b", re.I
+)
 
 KEPT_VECTORS = 4_096
 BODY_SENTENCES = 8
@@ -123,6 +130,10 @@ class Judge:
             echo |= set(stems(self.points[asked].title))
         similar = [self._similarity(utterance, index) for index in range(len(self.points))]
         nearest = max(range(len(similar)), key=lambda index: similar[index], default=None)
+        if asked is not None and (opening := _PRONOUN.match(utterance)):
+            # "They stick to it" is about what was asked.
+            named = self.points[asked].title + utterance[opening.end() :]
+            similar[asked] = max(similar[asked], self._similarity(named, asked))
         fresh = set(own) - echo
         covered = {
             index
@@ -130,7 +141,9 @@ class Judge:
             if self._shows(index, utterance, own, fresh, similar, index == asked)
         }
         focus = asked if asked is not None else nearest
-        terms = self._shared_words(said, fresh, covered | ({focus} if focus is not None else set()))
+        terms = self._shared_words(
+            utterance, fresh, covered | ({focus} if focus is not None else set())
+        )
         about = max([*similar, self._topic_similarity(utterance)], default=0.0)
         related = len(fresh) >= 2 and (
             about >= RELATED_SIMILARITY + 0.1 or (about >= RELATED_SIMILARITY and bool(terms))
@@ -224,18 +237,22 @@ class Judge:
         nearest = max(body, key=lambda line: self._pair(utterance, line))
         return negated(utterance) != negated(nearest) and self._pair(utterance, nearest) >= 0.5
 
-    def _shared_words(
-        self, said: Sequence[str], fresh: set[str], indices: set[int]
-    ) -> tuple[str, ...]:
+    def _shared_words(self, utterance: str, fresh: set[str], indices: set[int]) -> tuple[str, ...]:
+        """The learner's words that belong to `indices`; neighbours stay together."""
         known: dict[str, float] = {}
         for index in indices:
             known |= self._weights[index]
-        found: dict[str, str] = {}
-        for word in said:
+        runs: list[list[str]] = [[]]
+        seen: set[str] = set()
+        for word in words(utterance):
             item = stem(word)
-            if item in fresh and any(alike(item, other) for other in known):
-                found.setdefault(item, word)
-        return tuple(found.values())
+            fits = item in fresh and item not in seen and fold(word) not in STOP_WORDS
+            if fits and any(alike(item, other) for other in known):
+                seen.add(item)
+                runs[-1].append(word)
+            elif runs[-1]:
+                runs.append([])
+        return tuple(" ".join(run[:3]) for run in runs if run)
 
     def _similarity(self, text: str, index: int) -> float:
         return max(self._pair(text, other) for other in self._texts[index])

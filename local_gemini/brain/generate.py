@@ -12,12 +12,16 @@ from local_gemini.brain.intent import Intent, classify
 from local_gemini.brain.language import sentences
 from local_gemini.brain.mind import LocalMind
 from local_gemini.brain.outline import Outline, Part, outline_document
+from local_gemini.brain.progress import Progress
 from local_gemini.brain.prompt import Brief, Exchange, GroundTask
 from local_gemini.brain.remote import RemoteModel
-from local_gemini.brain.walk import Progress, Walk
+from local_gemini.brain.walk import Walk
 from local_gemini.engine import Embedder, Generated
 
 SECTION_TOOL = "get_topic_section"
+# An answer beyond the cap is cut and then no JSON any more; quotes and escapes need their share.
+OUTPUT_TOKENS, CHARS_PER_TOKEN = 2_048, 4
+JSON_SHARE, JSON_FRAME = 0.9, 900
 NO_KNOWLEDGE = (
     "The local tutor has no outside knowledge about this topic. "
     "It can ask, listen and keep track, but it can not state facts."
@@ -55,12 +59,12 @@ class LocalBrain:
             if worded is not None and (not structured or _has_json(worded)):
                 return Generated(text=worded)
         if task is not None:
-            return self._ground(task)
+            return self._ground(task, _answer_chars(request))
         if structured:
             return self._decide(brief, prompt.exchange(message), request)
         return Generated(text=self._talk(message))
 
-    def _ground(self, task: GroundTask) -> Generated:
+    def _ground(self, task: GroundTask, room: int) -> Generated:
         if task.kind == "document" and not task.document.strip():
             return Generated(text=UNREADABLE)
         outline = (
@@ -72,6 +76,7 @@ class LocalBrain:
                 digest_chars=task.digest_chars,
                 outline_max=task.outline_max,
                 section_chars=task.section_chars,
+                total_chars=room,
             )
         )
         answer = {
@@ -199,6 +204,10 @@ def _progress(brief: Brief, agenda: tuple[str, ...]) -> Progress:
         offered=kept.get("offered") is True,
         closed=kept.get("closed") is True,
     )
+    if not kept and brief.recent_tutor:
+        progress.question = next(
+            (line for line in reversed(sentences(brief.recent_tutor)) if line.endswith("?")), ""
+        )
     if progress.asked is None and progress.opened:
         progress.asked = next((i for i in range(len(agenda)) if i not in progress.covered), None)
     return progress
@@ -227,6 +236,13 @@ def _angles(task: GroundTask) -> Outline:
     parts = tuple(Part(angle.format(name), NO_KNOWLEDGE) for angle in ANGLES)
     parts = parts[: task.outline_max]
     return Outline(f"{name}. {NO_KNOWLEDGE}"[: task.digest_chars], "standard", parts)
+
+
+def _answer_chars(request: Mapping[str, Any]) -> int:
+    """Characters of digest, titles and summaries that fit the request's output cap as JSON."""
+    limit = (request.get("generationConfig") or {}).get("maxOutputTokens")
+    tokens = limit if isinstance(limit, int) and limit > 0 else OUTPUT_TOKENS
+    return int(tokens * CHARS_PER_TOKEN * JSON_SHARE) - JSON_FRAME
 
 
 def _summary(response: Mapping[str, Any]) -> str:

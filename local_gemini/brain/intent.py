@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from enum import Enum
 
-from local_gemini.brain.language import content_words, words
+from local_gemini.brain.language import content_words, fold, words
 
 
 class Intent(Enum):
@@ -40,8 +40,8 @@ _REPEAT = re.compile(
 )
 _WAIT = re.compile(
     r"^(?:(?:ok(?:ay)?|please|no|hey|just) )*(?:stop|wait|pause|hold on|hang on|"
-    r"one (?:moment|second|minute|sec)|a (?:moment|second|minute)|give me a (?:moment|second|minute)|"
-    r"let me think|quiet|be quiet|shut up|not now)\b"
+    r"one (?:moment|second|minute|sec)|a (?:moment|second|minute)|"
+    r"give me a (?:moment|second|minute)|let me think|quiet|be quiet|shut up|not now)\b"
 )
 _SKIP = re.compile(
     r"\b(?:skip (?:this|that|it|the)|next (?:one|question|point|topic|part)|move on|"
@@ -80,6 +80,28 @@ _ASKED_LATER = re.compile(
     r"want (?:to know )?the answer|(?:don't|do not) know what \w+ (?:is|are|means)|"
     r"i want to (?:know|hear|learn)\b"
 )
+_REQUEST_WORDS = frozenset(
+    [
+        "tell",
+        "explain",
+        "describe",
+        "define",
+        "example",
+        "answer",
+        "please",
+        "show",
+        "teach",
+        "talk",
+        "hear",
+        "learn",
+        "understand",
+        "want",
+        "remind",
+        "meaning",
+        "called",
+        "exactly",
+    ]
+)
 # "What I think is that ..." and "How it works is ..." are answers; so are tag questions.
 _ANSWERING = re.compile(
     r"^(?:" + _FILLER + r"[ ,]*)*(?:what|how|why|where|when) (?:i|we|it|they|you|the|that)\b"
@@ -116,3 +138,9 @@ def classify(utterance: str) -> Intent:
     if asking and not _ANSWERING.search(plain):
         return Intent.QUESTION
     return Intent.ANSWER
+
+
+def about(question: str) -> str:
+    """What a question names, in its own words without the asking ones; at most three words."""
+    named = [word for word in content_words(question) if fold(word) not in _REQUEST_WORDS]
+    return " ".join(named[-3:])

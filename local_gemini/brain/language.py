@@ -8,8 +8,16 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 
-from local_gemini.brain.lexicon import NEGATIONS, PRONOUNS, STOP_WORDS, VERBS
+from local_gemini.brain.lexicon import (
+    AFTER_VERBS,
+    NEGATIONS,
+    PRONOUNS,
+    STOP_WORDS,
+    VAGUE,
+    VERBS,
+)
 
+SENTENCE_MAX = 500
 _ABBREVIATED = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|dr|mr|mrs|ms|prof|st|fig|no|ca|[A-Z]))\.$")
 _BREAK = re.compile(r"(?<=[.!?])[\"'”’)\]]*\s+(?=[\"'“‘(\[]*[^\sa-z])|(?<=[。！？])|\n{2,}")
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
@@ -27,8 +35,25 @@ def sentences(text: str) -> list[str]:
             made[-1] += " " + clean
         else:
             made.append(clean)
-        joined = _ABBREVIATED.search(made[-1]) is not None
-    return made
+        joined = _ABBREVIATED.search(made[-1][-8:]) is not None
+    return [part for line in made for part in _bounded(line)]
+
+
+def _bounded(line: str) -> list[str]:
+    """A "sentence" too long to be one, cut at any stop, then anywhere between words."""
+    if len(line) <= SENTENCE_MAX:
+        return [line]
+    parts: list[str] = []
+    for piece in re.split(r"(?<=[.!?;])\s+", line):
+        rest = piece
+        while len(rest) > SENTENCE_MAX:
+            cut = rest.rfind(" ", SENTENCE_MAX // 2, SENTENCE_MAX)
+            cut = cut if cut > 0 else SENTENCE_MAX
+            parts.append(rest[:cut])
+            rest = rest[cut:].strip()
+        if rest:
+            parts.append(rest)
+    return parts
 
 
 def words(text: str) -> list[str]:
@@ -106,26 +131,35 @@ def central(lines: Sequence[str], weights: dict[str, float]) -> list[int]:
     return sorted(range(len(lines)), key=lambda index: (-score(index), index))
 
 
-def phrases(text: str) -> list[str]:
-    """Runs of one to three neighbouring content words that are not verbs, as written."""
+def noun_phrases(text: str) -> list[str]:
+    """Runs of one to three neighbouring words that look like names of things, as written.
+
+    Without a tagger this goes by the company a word keeps: what stands before an article or a
+    pronoun is rather a verb, what stands after an article or a preposition rather a thing.
+    """
     found: list[str] = []
     for clause in re.split(r"[^\w\s'’-]+|\n", text):
         run: list[str] = []
-        for word in [*words(clause), ""]:
-            keeps = (
-                word
-                and fold(word) not in STOP_WORDS
-                and fold(word) not in VERBS
-                and not (word.isascii() and len(word) < 3 and not word.isupper())
-                and not fold(word).endswith("ly")
-            )
-            if keeps:
+        tokens = words(clause)
+        for at, word in enumerate([*tokens, ""]):
+            following = fold(tokens[at + 1]) if at + 1 < len(tokens) else ""
+            acts = bool(run) and following in AFTER_VERBS
+            if word and _names(word) and not acts:
                 run.append(word)
                 continue
-            if run:
-                found.append(" ".join(run[-3:] if len(run) <= 3 else run[:3]))
+            while run and fold(run[-1]).endswith(("ed", "ing")) and len(run) > 1:
+                run.pop()
+            for size in range(min(3, len(run)), 0, -1):
+                found.append(" ".join(run[-size:]))
             run = []
     return found
+
+
+def _names(word: str) -> bool:
+    low = fold(word)
+    if low in STOP_WORDS or low in VERBS or low in VAGUE or low.endswith("ly"):
+        return False
+    return len(word) > 2 or word.isupper() or not word.isascii()
 
 
 def subject(sentence: str) -> str:

@@ -43,9 +43,41 @@ VERBS = _set(
     reduce reduces release releases remember remembers remove removes require requires rise rises
     run runs say says send sends serve serves show shows slow slows split splits start starts stay
     stays stop stops store stores take takes teach teaches tell tells train trains travel travels
-    turn turns use uses wait waits wake wakes work works write writes"""
+    turn turns use uses wait waits wake wakes work works write writes absorb absorbs allow allows
+    appear appears argue argues arrive arrives ask asks attach attaches attack attacks avoid avoids
+    believe believes bind binds boil boils break breaks burn burns catch catches choose chooses
+    claim claims combine combines compare compares connect connects convert converts cool cools
+    cut cuts define defines deliver delivers destroy destroys detect detects die dies divide divides
+    drop drops end ends escape escapes exist exists expand expands express expresses feel feels
+    fight fights fill fills fit fits fly flies freeze freezes gain gains generate generates govern
+    governs hit hits identify identifies improve improves indicate indicates involve involves join
+    joins jump jumps kill kills lack lacks lift lifts maintain maintains melt melts multiply
+    multiplies obtain obtains open opens operate operates own owns perform performs pick picks play
+    plays practise practises prefer prefers prepare prepares press presses refer refers reflect
+    reflects remain remains repeat repeats replace replaces represent represents respond responds
+    return returns save saves seek seeks select selects separate separates settle settles shift
+    shifts shine shines sink sinks solve solves speed speeds spread spreads stand stands stick
+    sticks suffer suffers support supports surround surrounds survive survives swim swims transform
+    transforms transport transports trigger triggers try tries vary varies win wins bought brought
+    built came caught chose died fell felt fought gave grew kept knew led left lost met paid ran
+    rose saw sent sold spoke stood taught thought told took turned went won wrote"""
 )
 NEGATIONS = _set(
     "not no never none nothing cannot neither nor without hardly isnt arent dont doesnt didnt wont "
     "cant couldnt shouldnt wouldnt wasnt werent hasnt havent"
+)
+# Words that follow a verb more often than a noun.
+AFTER_VERBS = _set(
+    "a an the it them him her us me you its their our his my your this these those up off out away "
+    "down nobody everybody itself themselves"
+)
+# Words that carry meaning and still make no title.
+VAGUE = _set(
+    """able actual already available best better big certain clear close common different early easy
+    entire equal example examples fact facts far fast first second third full general good great
+    hard high important large last late long low main major many minor modern new next old original
+    particular people person possible previous recent second short similar simple single small
+    special strong usual various way ways weak whole years year days day hours hour times time
+    number amount kind sort type part parts reason result case cases end start alone together
+    instead enough"""
 )

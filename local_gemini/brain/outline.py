@@ -8,16 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from local_gemini.brain.language import (
-    central,
-    content_words,
-    phrases,
-    rarity,
-    sentences,
-    stem,
-    stems,
-    subject,
-)
+from local_gemini.brain.language import central, content_words, rarity, sentences, stems
+from local_gemini.brain.titles import titles_of
 
 # The product's defaults (DATA-55, DATA-56, GRND-7): a deeper request is clamped by the caller, so
 # the digest is made to fit the tier that the caller will find.
@@ -28,10 +20,12 @@ SECTION = {"standard": 400, "structured": 600, "deep": 600}
 STRUCTURED_CHARS, DEEP_CHARS = 8_000, 60_000
 # What of a text is looked at; pasted documents end well before (120 000 characters).
 TEXT_MAX = 400_000
-TITLE_MAX = 60
 WORDS_PER_POINT = 45
 LIST_SHARE = 0.3
+INTRODUCTION_WORDS = 12
 NEIGHBOURS = 4
+# Longer texts are compared in coarser steps, which bounds the time.
+STEPS_MAX = 1_000
 
 _NUMBERED = re.compile(r"^\s{0,8}(?:\(?\d{1,3}[.)]|\d{1,3}\s?[:–—-])\s+(?=\S)")
 _LABELLED = re.compile(r"^\s{0,8}(?:\*\*)?[^\W\d_]{3,20}\s\d{1,3}(?:\*\*)?\s?[:.)–—-]\s*(?=\S)")
@@ -70,10 +64,12 @@ def outline_document(
     digest_chars: int = 6_000,
     outline_max: int = 20,
     section_chars: int = 600,
+    total_chars: int = 20_000,
 ) -> Outline:
     """Outline `text`: one point per statement of a list, else per section, else per topic.
 
-    Any text is accepted; a text without words gives an outline without parts.
+    `total_chars` bounds digest, titles and summaries together. Any text is accepted; a text
+    without words gives an outline without parts.
     """
     clean = _clean(text[:TEXT_MAX])
     pieces, statements = _pieces(clean, outline_max)
@@ -81,14 +77,17 @@ def outline_document(
     if not pieces:
         pieces = _segments(clean, min(POINTS[depth], outline_max))
     pieces = _merged(pieces, outline_max)
-    titles = _titles(pieces, title)
+    titles = titles_of([(piece.heading, piece.text) for piece in pieces], title)
     weights = rarity([stems(piece.text) for piece in pieces])
-    section = min(section_chars, SECTION[depth])
+    digest = min(digest_chars, DIGEST[depth], total_chars // 2)
+    named = sum(map(len, titles)) + digest
+    fair = (total_chars - named) // max(1, len(titles))
+    section = max(0, min(section_chars, SECTION[depth], fair))
     parts = tuple(
         Part(name, _extract(piece.text, section, weights) or name)
         for name, piece in zip(titles, pieces, strict=True)
     )
-    return Outline(_digest(parts, min(digest_chars, DIGEST[depth]), weights), depth, parts)
+    return Outline(_digest(titles, pieces, digest, weights), depth, parts)
 
 
 def _clean(text: str) -> str:
@@ -147,6 +146,10 @@ def _sections(text: str) -> list[_Piece]:
         elif sections:
             sections[-1][1].append(_BULLET.sub("", line))
     made = [_Piece(_bare(name), _bare("\n".join(lines))) for name, lines in sections]
+    if len(made) > 2 and len(content_words(made[0].text)) < INTRODUCTION_WORDS:
+        # The text's own title with a line under it introduces the first section.
+        made[1] = _Piece(made[1].heading, f"{made[0].text}\n{made[1].text}".strip())
+        del made[0]
     return [piece for piece in made if piece.text]
 
 
@@ -177,6 +180,9 @@ def _tiles(lines: list[str], paragraph_starts: set[int], wanted: int) -> list[li
     """Cut `lines` into `wanted` groups where their vocabulary changes most."""
     if not lines:
         return []
+    if (coarse := -(-len(lines) // STEPS_MAX)) > 1:
+        paragraph_starts = {start // coarse for start in paragraph_starts}
+        lines = [" ".join(lines[at : at + coarse]) for at in range(0, len(lines), coarse)]
     bags = [Counter(stems(line)) for line in lines]
     change: dict[int, float] = {}
     for gap in range(1, len(lines)):
@@ -212,59 +218,6 @@ def _ended(text: str) -> str:
     return text if text[-1:] in ".!?。！？" else text + "."
 
 
-def _titles(pieces: Sequence[_Piece], topic: str) -> list[str]:
-    weights = rarity([stems(piece.text) for piece in pieces])
-    known = set(stems(topic))
-    taken: set[str] = set()
-    made: list[str] = []
-    for piece in pieces:
-        options = [piece.heading] if piece.heading else _candidates(piece.text, weights, known)
-        options = [_short(option) for option in options if option.strip()]
-        pick = next((option for option in options if option.lower() not in taken), "")
-        if not pick:
-            number = 2
-            base = options[0] if options else "Point"
-            while f"{base} ({number})".lower() in taken:
-                number += 1
-            pick = f"{base} ({number})"
-        taken.add(pick.lower())
-        made.append(pick)
-    return made
-
-
-def _candidates(text: str, weights: dict[str, float], known: set[str]) -> list[str]:
-    """Names for a passage, best first: its subject, its telling phrases, its first words."""
-    lines = sentences(text)
-    counts = Counter(stems(text))
-    opening = subject(lines[0]) if lines else ""
-    seen: dict[str, float] = {}
-    for index, phrase in enumerate(phrases(text)):
-        own = [stem(word) for word in content_words(phrase)]
-        if not own or phrase.isdigit():
-            continue
-        value = sum(counts[item] * weights.get(item, 0.0) for item in own) / len(own) ** 0.5
-        value *= 0.4 if all(item in known for item in own) else 1.0
-        value *= 1.0 + (0.6 if index == 0 else 0.2 if phrase in (lines or [""])[0] else 0.0)
-        seen.setdefault(phrase, value)
-    ranked = sorted(seen, key=lambda phrase: (-seen[phrase], text.find(phrase)))
-    name = set(stems(opening))
-    telling = name and not name <= known and max(weights.get(item, 0.0) for item in name) > 0.5
-    best = [opening] if opening and (telling or len(lines) <= 1) else []
-    pairs = [f"{ranked[0]} and {other}" for other in ranked[1:3]] if ranked else []
-    if len(ranked) >= 1 and opening:
-        pairs.append(f"{opening}: {ranked[0]}")
-    single = [phrase for phrase in ranked[:3] if " " in phrase] + pairs + ranked[:3]
-    start = " ".join(text.split()[:7])
-    return [*best, *single, start]
-
-
-def _short(title: str) -> str:
-    title = " ".join(title.split()).strip(" .,;:–—-")
-    if len(title) > TITLE_MAX:
-        title = title[:TITLE_MAX].rsplit(" ", 1)[0].rstrip(" ,;:") or title[:TITLE_MAX]
-    return title[:1].upper() + title[1:]
-
-
 def _extract(text: str, budget: int, weights: dict[str, float]) -> str:
     """The most central whole sentences of `text`, in its order, within `budget` characters."""
     lines = sentences(text)
@@ -282,14 +235,16 @@ def _extract(text: str, budget: int, weights: dict[str, float]) -> str:
     return " ".join(lines[index] for index in sorted(kept))
 
 
-def _digest(parts: Sequence[Part], budget: int, weights: dict[str, float]) -> str:
-    """Every point with its title and what of its summary fits an even share of `budget`."""
+def _digest(
+    titles: Sequence[str], pieces: Sequence[_Piece], budget: int, weights: dict[str, float]
+) -> str:
+    """Every point with its title and what of its text fits an even share of `budget`."""
     lines: list[str] = []
     room = budget
-    for index, part in enumerate(parts):
-        head = f"{index + 1}. {part.title}: "
-        share = room // (len(parts) - index) - len(head) - 1
-        line = head + _extract(part.summary, share, weights)
+    for index, (title, piece) in enumerate(zip(titles, pieces, strict=True)):
+        head = f"{index + 1}. {title}: "
+        share = room // (len(titles) - index) - len(head) - 1
+        line = head + _extract(piece.text, share, weights)
         lines.append(line)
         room -= len(line) + 1
     return "\n".join(lines)[:budget]

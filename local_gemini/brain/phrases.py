@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from local_gemini.brain.language import central, fold, phrases, rarity, stems, words
+from local_gemini.brain.language import central, fold, noun_phrases, rarity, stems, words
 from local_gemini.brain.lexicon import STOP_WORDS, VERBS
 
 GOOD = ("Good.", "Nice.", "All right.", "Well put.")
@@ -91,7 +91,7 @@ def hint(title: str, body: Sequence[str], tries: int) -> str:
     known = set(stems(title))
     options: list[str] = []
     for line in body:
-        for phrase in phrases(line):
+        for phrase in noun_phrases(line):
             own = set(stems(phrase))
             if own and not own & known:
                 known |= own

@@ -42,6 +42,7 @@ class Brief:
     learner_turns: int = 0
     observer: bool = False
     move: bool = False
+    recent_tutor: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +105,7 @@ def move_brief(instruction: str) -> Brief:
     titles = tuple(" ".join(line[1:]).strip() for line in outline)
     stored = _titles(state.get("agenda"))
     turns = _value(instruction, "LEARNER TURNS")
+    recent = [line for line in _data(instruction, "RECENT EXCHANGES:") if line.startswith("tutor:")]
     return Brief(
         style=_style(instruction),
         topic=_value(instruction, "TOPIC"),
@@ -114,6 +116,7 @@ def move_brief(instruction: str) -> Brief:
         reveal_state=state,
         learner_turns=int(turns) if turns.isdigit() else 0,
         observer="OBSERVER MODE" in _unquoted(instruction),
+        recent_tutor=recent[-1].removeprefix("tutor:").strip() if recent else "",
         move=bool(re.search(r"^META topicId=", instruction, re.MULTILINE)),
     )
 

