@@ -20,6 +20,7 @@ HOLD_S = 0.040
 HELD_MAX = 16  # packets: a burst behind a hole is not held, its hole is repaired
 # Longer than any packet (60 ms) and common jitter, shorter than a pause between words.
 SILENCE_AFTER_S = 0.100
+TICK_JITTER_S = 0.002
 # After a stall of the process the clock is not made up for beyond this.
 CATCH_UP_S = 1.0
 # What the clock has not filled by then (SILENCE_AFTER_S and a tick) is filled when audio resumes.
@@ -56,7 +57,8 @@ class Blocks:
         self.filled = 0  # samples of silence since the last audio
 
     def audio(self, pcm: bytes, at: float) -> None:
-        self._until, self._silent, self.filled = at, False, 0
+        self._until = at + len(pcm) / (2 * RATE)
+        self._silent, self.filled = False, 0
         if not self._carry and len(pcm) == BLOCK_BYTES:
             self._sink(pcm, at)
         else:
@@ -69,8 +71,7 @@ class Blocks:
             return
         self._silent = True
         self._until = max(self._until, at - CATCH_UP_S)
-        # Half a block early or late evens out: ticks jitter, the count per second does not.
-        while at - self._until >= PERIOD_S / 2:
+        while at - self._until >= PERIOD_S - TICK_JITTER_S:
             self._until += PERIOD_S
             self.filled += BLOCK_SAMPLES
             self._stats.silence += 1

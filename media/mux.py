@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import socket
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import ifaddr
@@ -78,14 +79,14 @@ class MuxTransport(asyncio.DatagramTransport):
 
     def __init__(self, mux: UdpMux, name: str, endpoint: Endpoint) -> None:
         super().__init__()
-        self._mux, self._name, self._endpoint = mux, name, endpoint
+        self._mux, self._name, self.endpoint = mux, name, endpoint
         self._addresses: dict[Address, None] = {}
         self._closed = False
 
     def sendto(self, data: Any, addr: Any = None) -> None:
         if self._closed:
             return
-        if addr not in self._addresses or self._mux.routes.get(addr) is not self._endpoint:
+        if addr not in self._addresses or self._mux.routes.get(addr) is not self.endpoint:
             self._learn(data, addr)
         self._mux.send(data, addr)
 
@@ -95,16 +96,16 @@ class MuxTransport(asyncio.DatagramTransport):
             return
         owner = self._mux.routes.get(addr)
         # Only a success answer (the other side knew our password) takes an address over.
-        if owner is not None and owner is not self._endpoint and head != _STUN_SUCCESS:
+        if owner is not None and owner is not self.endpoint and head != _STUN_SUCCESS:
             return
-        self._mux.routes[addr] = self._endpoint
+        self._mux.routes[addr] = self.endpoint
         self._addresses[addr] = None
         if len(self._addresses) > MAX_ADDRESSES:
             self._forget(next(iter(self._addresses)))
 
     def _forget(self, addr: Address) -> None:
         self._addresses.pop(addr, None)
-        if self._mux.routes.get(addr) is self._endpoint:
+        if self._mux.routes.get(addr) is self.endpoint:
             del self._mux.routes[addr]
 
     def get_extra_info(self, name: str, default: Any = None) -> Any:
@@ -119,8 +120,9 @@ class MuxTransport(asyncio.DatagramTransport):
         self._closed = True
         for addr in tuple(self._addresses):
             self._forget(addr)
-        self._mux.names.pop(self._name, None)
-        asyncio.get_running_loop().call_soon(self._endpoint.connection_lost, None)
+        if self._mux.names.get(self._name) is self:
+            del self._mux.names[self._name]
+        asyncio.get_running_loop().call_soon(self.endpoint.connection_lost, None)
 
     abort = close
 
@@ -132,7 +134,7 @@ class UdpMux:
         self._host, self._port = host, port
         wildcard = ipaddress.ip_address(host).is_unspecified
         self.advertise = advertise or (host_addresses() if wildcard else (host,))
-        self.names: dict[str, Endpoint] = {}
+        self.names: dict[str, MuxTransport] = {}
         self.routes: dict[Address, Endpoint] = {}
         self.received = self.unsent = self.strays = self.failures = 0
         self._socket: socket.socket | None = None
@@ -173,14 +175,28 @@ class UdpMux:
         self.names.clear()
         self.routes.clear()
 
-    def attach(self, connection: Connection) -> None:
-        """Makes an ICE connection gather this socket instead of opening its own."""
-        gather_through(connection, self.open, self.advertise, self.port)
+    def attach(self, connection: Connection) -> Callable[[], None]:
+        """Makes an ICE connection gather this socket instead of opening its own.
+
+        Returns what drops the connection's entries, also when it never closes properly.
+        """
+        opened: list[MuxTransport] = []
+
+        def open_transport(name: str, endpoint: Endpoint) -> MuxTransport:
+            opened.append(self.open(name, endpoint))
+            return opened[-1]
+
+        def release() -> None:
+            for transport in opened:
+                transport.close()
+
+        gather_through(connection, open_transport, self.advertise, self.port)
+        return release
 
     def open(self, name: str, endpoint: Endpoint) -> MuxTransport:
         """A transport for the peer whose ICE user name fragment is `name`."""
-        self.names[name] = endpoint
-        return MuxTransport(self, name, endpoint)
+        transport = self.names[name] = MuxTransport(self, name, endpoint)
+        return transport
 
     def send(self, data: bytes, addr: Address) -> None:
         """Sends or drops (a full buffer, no route): media is never queued."""
@@ -223,7 +239,8 @@ class UdpMux:
             return
         if data[:2] == _STUN_REQUEST:
             name = user_fragment(data)
-            endpoint = self.names.get(name) if name is not None else None
+            transport = self.names.get(name) if name is not None else None
+            endpoint = None if transport is None else transport.endpoint
         if endpoint is not None:
             endpoint.datagram_received(data, addr)
         else:

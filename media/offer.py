@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from aiortc import sdp
+from aiortc import RTCRtpReceiver, sdp
+from aiortc.rtcrtpparameters import RTCRtpCodecCapability
 
 MAX_OFFER_BYTES = 64 * 1024  # browsers send 2 to 10 kB
 MAX_SECTIONS = 8
@@ -79,6 +80,13 @@ def _check(description: sdp.SessionDescription) -> int | None:
     return next(
         (c.payloadType for c in audio.rtp.codecs if c.mimeType.lower() == "audio/opus"), None
     )
+
+
+def opus_only() -> list[RTCRtpCodecCapability]:
+    """The codec preference that leaves Opus alone in the answer."""
+    capabilities = RTCRtpReceiver.getCapabilities("audio")
+    codecs = [] if capabilities is None else capabilities.codecs
+    return [codec for codec in codecs if codec.mimeType.lower() == "audio/opus"]
 
 
 def finish_answer(text: str) -> str:

@@ -5,10 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
-from enum import Enum
 from typing import Any, Self
 
 from aiortc import (
@@ -17,61 +15,32 @@ from aiortc import (
     RTCDataChannel,
     RTCIceServer,
     RTCPeerConnection,
-    RTCRtpReceiver,
     RTCRtpTransceiver,
     RTCSessionDescription,
 )
 
+from media.channel import Channel
 from media.fallback import PlainVoice
 from media.hooks import connection_of
 from media.mux import UdpMux
-from media.offer import OfferRefused, finish_answer, read_offer
-from media.pacer import Lateness, Pacer, Tick
+from media.offer import OfferRefused, finish_answer, opus_only, read_offer
+from media.pacer import Pacer, Tick
+from media.peer_state import PeerState, PeerStats
 from media.voice import RawVoice, Voice
 
 __all__ = ["MediaPlane", "OfferRefused", "Peer", "PeerState", "PeerStats"]
 
-LOST_AFTER_S = 4.0  # without RTP and without a message; noticed within LIVENESS_TICKS more
-LIVENESS_TICKS = 25
+LOST_AFTER_S = 4.0  # without RTP and without a message
+LIVENESS_TICKS = 25  # looked at every 0.5 s, so a loss is noticed within 5 s
 CONNECT_S = 20.0
 ANSWER_S = 5.0
 CLOSE_S = 2.5
-CHANNEL_BYTES = 256 * 1024  # buffered in the data channel; a message beyond it is refused
 
 _log = logging.getLogger(__name__)
 
 
-class PeerState(Enum):
-    """LOST: silent for 4 s (may come back), or the connection failed or was ended (`ended`)."""
-
-    CONNECTING = "connecting"
-    CONNECTED = "connected"
-    LOST = "lost"
-    CLOSED = "closed"
-
-
-@dataclass(frozen=True, slots=True)
-class PeerStats:
-    """A snapshot. Packets unless named otherwise; `loss` is the share of inbound packets lost,
-    `remote_loss` and `rtt_s` are the browser's report about our packets (None before the first)."""
-
-    rtt_s: float | None
-    remote_loss: float | None
-    loss: float
-    received: int
-    lost: int
-    concealed: int
-    fec: int
-    late: int
-    silence_blocks: int
-    sent: int
-    unsent: int
-    refused_messages: int
-    quiet_s: float
-
-
 class Peer:
-    """Made by `MediaPlane.peer`. All callbacks run on the loop; none runs once close() started.
+    """Made by `MediaPlane.peer`. Callbacks run on the loop; none runs once close() has started.
 
     `on_audio(pcm, at)` gets 640 bytes (PCM16 mono 16 kHz) per 20 ms while connected; `pull(at)` is
     asked for 960 bytes (PCM16 mono 24 kHz) or None per 20 ms while connected.
@@ -89,27 +58,31 @@ class Peer:
         self.id = uuid.uuid4().hex
         self.on_channel_open: Callable[[], None] | None = None
         self.state = PeerState.CONNECTING
-        self.ended = False
+        self.ended = False  # the connection is gone for good: a LOST peer does not come back
         self._plane, self._on_audio, self._pull = plane, on_audio, pull
         self._on_message, self._on_state = on_message, on_state
         self._now = asyncio.get_running_loop().time
         self._born = self._heard = self._now()
         self._pc: RTCPeerConnection | None = None
         self._voice: Voice | None = None
-        self._channel: RTCDataChannel | None = None
-        self._stop_ticks: Callable[[], None] | None = None
+        self._channel = Channel(self._channel_opened, self._message)
+        self._release = AsyncExitStack()
         self._closing: asyncio.Task[None] | None = None
-        self._ticks = self._refused_messages = 0
-
-    # --- signalling -----------------------------------------------------------------------
+        self._ticks = 0
 
     async def answer(self, offer_sdp: str) -> str:
-        """The answer to a browser's offer; once per peer. Raises OfferRefused (and closes)."""
+        """The answer to a browser's offer; once per peer. Raises OfferRefused, and is closed then.
+
+        Carries the shared UDP port's addresses and Opus with FEC; asks nobody, waits for nothing.
+        """
         if self._pc is not None or self._closing is not None:
             raise RuntimeError("a peer answers one offer")
         try:
             async with asyncio.timeout(ANSWER_S):
                 return await self._answer(offer_sdp)
+        except TimeoutError as error:
+            await self.close()
+            raise OfferRefused("The connection could not be prepared in time.") from error
         except BaseException:
             await self.close()
             raise
@@ -123,81 +96,60 @@ class Peer:
             self._voice = RawVoice(self._audio, self._pull, offer.opus)
         else:
             self._voice = PlainVoice(self._audio, self._pull, opus=offer.opus is not None)
+        self._release.push_async_callback(self._voice.close)
         audio = pc.addTransceiver(self._voice.track, "sendrecv")
         if offer.opus is not None:
-            audio.setCodecPreferences(_opus_capabilities())
-        try:
-            await pc.setRemoteDescription(RTCSessionDescription(offer.sdp, "offer"))
-            for transceiver in pc.getTransceivers():
-                if transceiver is not audio:
-                    transceiver.direction = "inactive"
-            self._plane.share(audio)
-            self._voice.attach(audio)
-            await pc.setLocalDescription()
-        # The boundary to the library: what it makes of a strange offer is a refusal, never a crash.
-        except (Exception, AssertionError) as error:
-            raise OfferRefused("The connection offer could not be used.") from error
-        self._stop_ticks = self._plane.pacer.add(self.tick)
+            audio.setCodecPreferences(opus_only())
+        await _understood(pc.setRemoteDescription(RTCSessionDescription(offer.sdp, "offer")))
+        for transceiver in pc.getTransceivers():
+            if transceiver is not audio:
+                transceiver.direction = "inactive"
+        self._release.callback(self._plane.share(audio))
+        self._voice.attach(audio)
+        await _understood(pc.setLocalDescription())
+        if self._closing is not None:
+            raise OfferRefused("The connection was closed before it was answered.")
+        self._born = self._now()
+        self._release.callback(self._plane.pacer.add(self.tick))
         return finish_answer(pc.localDescription.sdp)
-
-    # --- data channel -----------------------------------------------------------------------
 
     @property
     def channel_open(self) -> bool:
-        return self._channel is not None and self._channel.readyState == "open"
+        return self._closing is None and self._channel.open
 
     def send(self, text: str) -> bool:
         """Queues a message on the data channel; False when it is not open or too much waits."""
-        channel = self._channel
-        if self._closing is not None or channel is None or channel.readyState != "open":
-            return False
-        if channel.bufferedAmount + len(text.encode()) > CHANNEL_BYTES:
-            self._refused_messages += 1
-            return False
-        try:
-            channel.send(text)
-        except ValueError:  # larger than the other side takes
-            self._refused_messages += 1
-            return False
-        return True
+        return self._closing is None and self._channel.send(text)
 
     def _channel_arrived(self, channel: RTCDataChannel) -> None:
-        if self._closing is not None or self.channel_open:
-            return  # one channel per peer: the first that is open
-        self._channel = channel
-        channel.on("message", lambda message: self._message(channel, message))
+        if self._closing is None:
+            self._channel.adopt(channel)
+
+    def _channel_opened(self) -> None:
         self._heard = self._now()
         if self.on_channel_open is not None:
             self._guard(self.on_channel_open)
 
-    def _message(self, channel: RTCDataChannel, message: str | bytes) -> None:
-        if self._closing is not None or channel is not self._channel:
-            return
+    def _message(self, text: str) -> None:
         self._heard = self._now()
-        if isinstance(message, bytes):
-            try:
-                message = message.decode()
-            except UnicodeDecodeError:
-                self._refused_messages += 1
-                return
-        self._guard(self._on_message, message)
+        self._guard(self._on_message, text)
 
-    # --- life ---------------------------------------------------------------------------------
+    def _audio(self, pcm: bytes, at: float) -> None:
+        if self.state is PeerState.CONNECTED:
+            self._guard(self._on_audio, pcm, at)
 
     def tick(self, at: float) -> None:
         """Called by the plane's pacer every 20 ms."""
         self._ticks += 1
-        if self._ticks % LIVENESS_TICKS == 0:
+        if self._ticks % LIVENESS_TICKS == 0 and not self.ended:
             self._check_life(at)
         if self.state is PeerState.CONNECTED and self._voice is not None:
             self._voice.tick(at)
 
     def _check_life(self, at: float) -> None:
-        if self.ended:
-            return
         if self.state is PeerState.CONNECTING:
             if at - self._born > CONNECT_S:
-                self._end("no connection in time")
+                self.end("no connection in time")
             return
         silent = self._quiet_s(at) >= LOST_AFTER_S
         if silent and self.state is PeerState.CONNECTED:
@@ -217,26 +169,19 @@ class Peer:
             self._heard = self._now()
             self._move(PeerState.CONNECTED, "connected")
         elif state in ("failed", "closed"):
-            self._end(f"connection {state}")
+            self.end(f"connection {state}")
 
-    def fail(self, why: str) -> None:
-        """The plane's report that this peer cannot go on."""
+    def end(self, why: str) -> None:
+        """This connection cannot go on: LOST for good."""
         if self._closing is None and not self.ended:
-            self._end(why)
-
-    def _end(self, why: str) -> None:
-        self.ended = True
-        if self.state is not PeerState.LOST:
-            self._move(PeerState.LOST, why)
+            self.ended = True
+            if self.state is not PeerState.LOST:
+                self._move(PeerState.LOST, why)
 
     def _move(self, to: PeerState, why: str) -> None:
         _log.info("peer state", extra={"peer": self.id, "from": self.state, "to": to, "why": why})
         self.state = to
         self._guard(self._on_state, to)
-
-    def _audio(self, pcm: bytes, at: float) -> None:
-        if self.state is PeerState.CONNECTED:
-            self._guard(self._on_audio, pcm, at)
 
     def _guard(self, callback: Callable[..., None], *arguments: object) -> None:
         """The boundary between the library's tasks and the owner: an error of the owner is
@@ -246,39 +191,33 @@ class Peer:
         try:
             callback(*arguments)
         except Exception as error:
-            asyncio.get_running_loop().call_exception_handler(
-                {"message": "a callback of a peer failed", "exception": error}
-            )
-            self.fail("callback failed")
+            _report("a callback of a peer failed", error)
+            self.end("callback failed")
 
     async def close(self) -> None:
-        """Idempotent; at most CLOSE_S (then the connection is abandoned and logged)."""
+        """Idempotent; at most CLOSE_S, then the connection is abandoned and logged."""
         if self._closing is None:
             self.state, self.ended = PeerState.CLOSED, True
-            if self._stop_ticks is not None:
-                self._stop_ticks()
             self._closing = asyncio.create_task(self._shut(), name=f"peer:{self.id}:close")
         await asyncio.shield(self._closing)
 
     async def _shut(self) -> None:
         try:
             async with asyncio.timeout(CLOSE_S):
-                if self._voice is not None:
-                    await self._voice.close()
                 if self._pc is not None:
                     await self._pc.close()
         except TimeoutError:
             _log.error("peer did not close in time", extra={"peer": self.id})
         finally:
-            self._pc = self._voice = self._channel = None
-            self._plane.forget(self)
+            await self._release.aclose()
+            self._pc = self._voice = None
+            self._plane.peers.discard(self)
 
     def stats(self) -> PeerStats:
-        """A snapshot; zeros before the connection and after close."""
-        voice = self._voice
-        if voice is None:
-            return PeerStats(None, None, 0.0, 0, 0, 0, 0, 0, 0, 0, 0, self._refused_messages, 0.0)
-        heard, sent, reception = voice.received, voice.sent, voice.reception()
+        """A snapshot; zeros before the answer and after close."""
+        if self._voice is None:
+            return PeerStats(refused_messages=self._channel.refused)
+        heard, sent, reception = self._voice.received, self._voice.sent, self._voice.reception()
         expected = heard.received + heard.lost - heard.late
         return PeerStats(
             rtt_s=reception.rtt_s,
@@ -289,10 +228,10 @@ class Peer:
             concealed=heard.concealed,
             fec=heard.fec,
             late=heard.late,
-            silence_blocks=heard.silence,
+            silence=heard.silence,
             sent=sent.sent,
             unsent=sent.unsent,
-            refused_messages=self._refused_messages,
+            refused_messages=self._channel.refused,
             quiet_s=self._quiet_s(self._now()),
         )
 
@@ -318,15 +257,15 @@ class MediaPlane:
         self.raw_hooks = raw_hooks
         self.peers: set[Peer] = set()
         self.pacer = Pacer(self._tick_failed)
-        self._mux = UdpMux(host, udp_port, advertise) if raw_hooks else None
+        self.mux = UdpMux(host, udp_port, advertise) if raw_hooks else None
         self._servers = [RTCIceServer(**server) for server in ice_servers]
         self._stack = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
         """Binds the UDP port. Raises OSError when it is taken."""
-        if self._mux is not None:
-            self._mux.start()
-            self._stack.callback(self._mux.close)
+        if self.mux is not None:
+            self.mux.start()
+            self._stack.callback(self.mux.close)
         pacer = asyncio.create_task(self.pacer.run(), name="media:pacer")
         self._stack.push_async_callback(_cancelled, pacer)
         self._stack.push_async_callback(self._close_peers)
@@ -338,11 +277,7 @@ class MediaPlane:
     @property
     def udp_port(self) -> int | None:
         """The bound port; None without raw hooks."""
-        return None if self._mux is None else self._mux.port
-
-    @property
-    def lateness(self) -> Lateness:
-        return self.pacer.lateness
+        return None if self.mux is None else self.mux.port
 
     def peer(
         self,
@@ -358,37 +293,40 @@ class MediaPlane:
         return peer
 
     def connection(self) -> RTCPeerConnection:
-        # An empty list, not None: None asks a public STUN server and may cost 5 s.
+        """A new connection. An empty server list, not None: None asks a public STUN server."""
         return RTCPeerConnection(
             RTCConfiguration(iceServers=self._servers, bundlePolicy=RTCBundlePolicy.MAX_BUNDLE)
         )
 
-    def share(self, transceiver: RTCRtpTransceiver) -> None:
-        """Puts a connection on the shared UDP port."""
-        if self._mux is not None:
-            self._mux.attach(connection_of(transceiver))
-
-    def forget(self, peer: Peer) -> None:
-        self.peers.discard(peer)
+    def share(self, transceiver: RTCRtpTransceiver) -> Callable[[], None]:
+        """Puts a connection on the shared UDP port; returns what takes it off again."""
+        if self.mux is None:
+            return lambda: None
+        return self.mux.attach(connection_of(transceiver))
 
     async def _close_peers(self) -> None:
         await asyncio.gather(*(peer.close() for peer in tuple(self.peers)))
 
     def _tick_failed(self, tick: Tick, error: Exception) -> None:
-        asyncio.get_running_loop().call_exception_handler(
-            {"message": "a tick of a peer failed", "exception": error}
-        )
+        _report("a tick of a peer failed", error)
         for peer in tuple(self.peers):
             if peer.tick == tick:
-                peer.fail("tick failed")
+                peer.end("tick failed")
 
 
-def _opus_capabilities() -> list[Any]:
-    capabilities = RTCRtpReceiver.getCapabilities("audio")
-    codecs = capabilities.codecs if capabilities is not None else []
-    return [codec for codec in codecs if codec.mimeType.lower() == "audio/opus"]
+async def _understood(step: Awaitable[None]) -> None:
+    """The boundary to the library: what it makes of a strange offer is a refusal, not a crash."""
+    try:
+        await step
+    except Exception as error:
+        raise OfferRefused("The connection offer could not be used.") from error
 
 
 async def _cancelled(task: asyncio.Task[None]) -> None:
     task.cancel()
     await asyncio.wait([task])
+
+
+def _report(message: str, error: Exception) -> None:
+    context = {"message": message, "exception": error}
+    asyncio.get_running_loop().call_exception_handler(context)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 
 import numpy as np
 import pytest
@@ -42,7 +43,7 @@ async def test_reply_tone_reaches_the_browser_at_48_khz() -> None:
         listening.cancel()
         await asyncio.wait([listening])
     assert all(isinstance(f, AudioFrame) and f.sample_rate == 48_000 for f in frames)
-    assert {b.pts - a.pts for a, b in zip(frames, frames[1:], strict=False)} == {960}
+    assert {b.pts - a.pts for a, b in itertools.pairwise(frames)} == {960}
     left = np.concatenate([f.to_ndarray()[0][::2] for f in frames[5:]]).tobytes()
     assert pitch(left, 48_000) == pytest.approx(440, rel=0.01)
     assert loudness(left) == pytest.approx(9000 / 2**0.5, rel=0.15)
