@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from pydantic import BaseModel
 
-from . import rtvi
+from server import rtvi
 
 # Messages kept for a client that is not ready; the oldest goes first.
 WAITING_MAX = 256

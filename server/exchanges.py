@@ -15,8 +15,8 @@ from typing import Any, Protocol
 
 from pydantic import BaseModel
 
-from . import rtvi
-from .errors import PidjinError, Unavailable
+from server import rtvi
+from server.errors import PidjinError, Unavailable
 
 log = logging.getLogger(__name__)
 

@@ -1,0 +1,307 @@
+"""One spoken conversation: what the peer and the Live session say goes through the turn machine,
+and what the machine decides is played, sent, shown or handed on as a finished exchange.
+
+Synchronous throughout: every callback does its work and returns; time comes from the loop. It
+owns no task and no socket, and it decides nothing that `Turns` could decide.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Callable
+from typing import Protocol
+
+from pydantic import BaseModel
+
+from media import turn_events as ev
+from media.gate import Gate
+from media.live import port
+from media.playout import Playout
+from media.spans import MIC_TO_GATE, REPLY_TO_RTP, Spans
+from media.turns import State, Turns
+from server import rtvi
+from server.exchanges import Exchange
+
+log = logging.getLogger(__name__)
+
+# Design 3.3: at most 5 `activity` messages a second.
+LEVEL_EVERY_S = 0.2
+_SILENCE = bytes(640)
+_SHOWN = {State.FORMULATING: "formulating", State.TUTOR: "speaking"}
+
+INTERRUPTED = "(You interrupted the tutor.)"
+# Nobody is left in silence without a word (design 5.6). Codes are the machine's troubles.
+TROUBLE_TEXT = {
+    "silent_turn": "The tutor did not answer. Please say that again.",
+    "empty_turns": "The tutor is having trouble answering. Please try once more, or type below.",
+    "inaudible": "The tutor’s voice came through silent. Please ask again.",
+    "text_without_audio": "The tutor answered in writing only.",
+    "stuck_playout": "The tutor’s voice got stuck. Please go on.",
+}
+
+
+class Link(Protocol):
+    """What the conversation asks of the Live session's keeper."""
+
+    def audio(self, pcm: bytes) -> None: ...
+    def activity(self, started: bool) -> None: ...
+    def prompt(self, text: str) -> None: ...
+    def quiet_moment(self) -> None: ...
+
+
+class Conversation:
+    """`tell` reaches the learner's page; `finished` takes each exchange with words heard."""
+
+    def __init__(
+        self,
+        *,
+        gate: Gate,
+        turns: Turns,
+        tell: Callable[[BaseModel | str], None],
+        tell_level: Callable[[BaseModel], None],
+        finished: Callable[[Exchange], None],
+        now: Callable[[], float],
+        stamp: Callable[[], str],
+        uid: str,
+        spans: Spans,
+        manual_activity: bool = False,
+    ) -> None:
+        self._gate, self._turns = gate, turns
+        self._tell, self._tell_level, self._finished = tell, tell_level, finished
+        self._now, self._stamp, self._uid, self._spans = now, stamp, uid, spans
+        self._manual = manual_activity
+        self._playout = Playout(on_started=self._play_started, on_drained=self._play_drained)
+        self._link: Link | None = None
+        self._said: dict[str, str] = {}
+        self._level_at = 0.0
+        self._reply_at: float | None = None
+        self.microphone_on = True
+        self.speech_on = True
+        self.status = rtvi.Status(state="connecting")
+        self.last_voice_at = now()
+        self.on_deadline_changed: Callable[[], None] = lambda: None
+        self.troubles: Counter[str] = Counter()
+
+    def connect(self, link: Link) -> None:
+        self._link = link
+
+    # --- sound ----------------------------------------------------------------------------------
+
+    def hear(self, pcm: bytes, at: float) -> None:
+        """20 ms of the microphone, PCM16 mono 16 kHz, that arrived at `at`."""
+        self._spans.add(MIC_TO_GATE, self._now() - at)
+        step = self._gate.feed(pcm if self.microphone_on else _SILENCE, at)
+        for event in step.events:
+            self._gate_event(event)
+        if step.forward and self._link is not None:
+            self._link.audio(step.forward)
+        if at - self._level_at >= LEVEL_EVERY_S:
+            self._level_at = at
+            self._tell_level(
+                rtvi.ActivityLevel(level=round(step.level, 3), sending=bool(step.forward))
+            )
+
+    def pull(self, at: float) -> bytes | None:
+        """20 ms of the tutor, PCM16 mono 24 kHz, or None: silence."""
+        block = self._playout.pull(at)
+        if block is not None:
+            self.last_voice_at = at
+        return block if self.speech_on else None
+
+    def _gate_event(self, event: ev.TurnEvent) -> None:
+        match event:
+            case ev.SpeechStarted(at=at):
+                self.last_voice_at = at
+                self._tell("user-started-speaking")
+                if self._manual and self._link is not None:
+                    self._link.activity(True)
+            case ev.SpeechEnded(at=at):
+                self.last_voice_at = at
+                self._tell("user-stopped-speaking")
+                if self._manual and self._link is not None:
+                    self._link.activity(False)
+        self._handle(event)
+
+    # --- the Live session -----------------------------------------------------------------------
+
+    def live(self, event: port.LiveEvent) -> None:
+        at = self._now()
+        match event:
+            case port.Interrupted():
+                self._handle(ev.ReplyInterrupted(at))
+            case port.ReplyAudio(pcm=pcm, rate=rate):
+                self._handle(ev.TutorAudioArrived(at, len(pcm) / 2 / rate * 1000))
+                if self._turns.accepts_audio:
+                    if self._reply_at is None and not self._playout.playing:
+                        self._reply_at = at
+                    self._playout.audio(pcm)
+            case port.ReplyText(text=text):
+                self._handle(ev.TutorWords(at, text))
+                if self._turns.accepts_audio:
+                    self._playout.text(text)
+            case port.PlainText(text=text):
+                self._handle(ev.TutorWords(at, text))
+            case port.LearnerText(text=text, finished=finished, interim=interim):
+                self._handle(ev.LearnerWords(at, text, finished, interim))
+            case port.GenerationComplete():
+                self._handle(ev.GenerationCompleted(at))
+            case port.TurnComplete(interaction=interaction, reason=reason):
+                in_progress = interaction is port.Interaction.IN_PROGRESS
+                self._handle(ev.TurnCompleted(at, in_progress, reason))
+            case port.ToolCall(name=name):
+                # VOICE-22: native sessions declare no tools; a call is ignored.
+                log.warning("tool call ignored", extra={"tool": name})
+            case port.Unknown(keys=keys):
+                log.info("unknown live message", extra={"keys": ",".join(keys)[:200]})
+            case _:
+                pass
+
+    def link_lost(self) -> None:
+        self._handle(ev.LinkLost(self._now()))
+
+    def link_restored(self) -> None:
+        self._handle(ev.LinkRestored(self._now()))
+        state = self._turns.state
+        self.show(_SHOWN.get(state, "listening"), may_interrupt=state is State.TUTOR)
+
+    # --- the learner's page -----------------------------------------------------------------------
+
+    def typed(self, text: str, request_id: str) -> None:
+        self.last_voice_at = self._now()
+        self._handle(ev.Typed(self.last_voice_at, text, request_id))
+
+    def close(self) -> None:
+        """Ends now: what was heard becomes a finished exchange."""
+        self._handle(ev.Closed(self._now()))
+        self._playout.flush()
+
+    # --- time -------------------------------------------------------------------------------------
+
+    def time_passed(self) -> None:
+        self._handle(ev.TimePassed(self._now()))
+
+    def next_deadline(self) -> float | None:
+        return self._turns.next_deadline()
+
+    @property
+    def quiet(self) -> bool:
+        return self._turns.quiet
+
+    # --- effects ----------------------------------------------------------------------------------
+
+    def _play_started(self, turn_id: str, at: float) -> None:
+        if self._reply_at is not None:
+            self._spans.add(REPLY_TO_RTP, self._now() - self._reply_at)
+            self._reply_at = None
+        self._gate.set_tutor_speaking(True)
+        self._tell("bot-started-speaking")
+        self._handle(ev.PlayoutStarted(at, turn_id))
+
+    def _play_drained(self, turn_id: str, at: float) -> None:
+        self._gate.set_tutor_speaking(False)
+        self._tell("bot-stopped-speaking")
+        self._handle(ev.PlayoutDrained(at, turn_id, self._playout.audible))
+
+    def _handle(self, event: ev.TurnEvent) -> None:
+        for effect in self._turns.handle(event):
+            self._perform(effect)
+        self.on_deadline_changed()
+
+    def _perform(self, effect: ev.Effect) -> None:
+        match effect:
+            case ev.BeginReply(turn_id=turn_id):
+                self._playout.begin(turn_id)
+            case ev.EndReply():
+                self._playout.complete()
+            case ev.Duck():
+                self._playout.duck()
+            case ev.Unduck():
+                self._playout.unduck()
+            case ev.Pause():
+                self._playout.pause()
+            case ev.Resume():
+                self._playout.resume()
+            case ev.Flush():
+                self._flush()
+            case ev.SendTyped(text=text):
+                if self._link is not None:
+                    self._link.prompt(text)
+            case ev.ShowState(state=state, may_interrupt=may_interrupt, reason=reason):
+                self.show(state, may_interrupt=may_interrupt, reason=reason)
+            case ev.QuietMoment():
+                if self._link is not None:
+                    self._link.quiet_moment()
+            case ev.Trouble(code=code, turn_id=turn_id):
+                self._trouble(code, turn_id)
+            case ev.FinishTurn():
+                self._finish(effect)
+            case ev.DropReply(turn_id=turn_id, why=why):
+                log.info("turn dropped", extra={"turn": turn_id, "why": why})
+                self._said.pop(turn_id, None)
+            case ev.ShowLearner() | ev.ShowTutor() | ev.ShowInterrupted():
+                self._show(effect)
+
+    def _flush(self) -> None:
+        sounding = self._playout.playing
+        self._playout.flush()
+        self._gate.set_tutor_speaking(False)
+        if sounding:
+            self._tell("bot-stopped-speaking")
+
+    def _finish(self, effect: ev.FinishTurn) -> None:
+        heard = self._playout.heard(effect.turn_id)
+        self._said.pop(effect.turn_id, None)
+        self._tell(rtvi.BotTranscription(text=heard.text, turn_id=effect.turn_id))
+        self._finished(
+            Exchange(
+                turn_id=effect.turn_id,
+                learner=effect.learner_text,
+                tutor=heard.text,
+                unheard=heard.unheard,
+                interrupted=effect.interrupted,
+            )
+        )
+
+    def _trouble(self, code: str, turn_id: str) -> None:
+        self.troubles[code] += 1
+        log.warning("trouble", extra={"trouble": code, "turn": turn_id})
+        self._tell(rtvi.Notice(text=TROUBLE_TEXT[code], code=code))
+
+    # --- what the page shows ---------------------------------------------------------------------
+
+    def show(self, state: str, *, may_interrupt: bool = False, reason: str = "") -> None:
+        """The lesson's state in the words of the design; repeated states are told once."""
+        status = rtvi.Status.model_validate(
+            {"state": state, "mayInterrupt": may_interrupt, "reason": reason or None}
+        )
+        if status != self.status:
+            log.debug("state", extra={"from": self.status.state, "to": status.state})
+            self.status = status
+            self._tell(status)
+
+    def _show(self, effect: ev.ShowLearner | ev.ShowTutor | ev.ShowInterrupted) -> None:
+        turn_id = effect.turn_id
+        match effect:
+            case ev.ShowLearner(text=text, final=final):
+                self._tell(
+                    rtvi.UserTranscription(
+                        text=text,
+                        final=final,
+                        timestamp=self._stamp(),
+                        user_id=self._uid,
+                        turn_id=turn_id,
+                    )
+                )
+            case ev.ShowTutor(text=text):
+                before = self._said.get(turn_id, "")
+                self._said[turn_id] = text
+                segment = self._turns.opened
+                self._tell(rtvi.BotOutput(text=text, turn_id=turn_id, segment_id=segment))
+                if text.startswith(before) and text != before:
+                    self._tell(rtvi.BotTtsText(text=text[len(before) :]))
+            case ev.ShowInterrupted():
+                heard = self._playout.heard(turn_id).text
+                self._tell("bot-interrupted")
+                self._tell(rtvi.Interruption(turn_id=turn_id, heard=heard))
+                self._tell(rtvi.System(text=INTERRUPTED, code="interrupted", turn_id=turn_id))
