@@ -106,7 +106,9 @@ class LiveLink:
         return self._handle
 
     def audio(self, pcm: bytes) -> None:
-        """Microphone sound that may leave, PCM16 mono 16 kHz, any even length."""
+        """Microphone sound that may leave, PCM16 mono 16 kHz. ValueError for half a sample."""
+        if len(pcm) % 2:
+            raise ValueError("PCM16 has whole samples")
         if pcm and not self._closed:
             self._sender.audio(pcm, up=self.up)
 
@@ -302,6 +304,7 @@ class LiveLink:
                 self._sender.stir()
             case ToolCall(call_id, name):
                 calls.opened(call_id, name, now)
+                self._sender.stir()
             case ToolCancelled(call_ids):
                 calls.cancelled(call_ids)
                 self._sender.stir()
