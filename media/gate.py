@@ -60,7 +60,7 @@ class GateSettings:
     sustained_ms: int = 500
     still_speech: float = 0.35
     quiet: Threshold = Threshold(speech=0.5, evidence_ms=20, certain_ms=60)
-    over_tutor: Threshold = Threshold(speech=0.6, evidence_ms=40, certain_ms=120)
+    over_tutor: Threshold = Threshold(speech=0.6, evidence_ms=20, certain_ms=80)
     service_ends_turns: bool = True
 
 

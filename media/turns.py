@@ -612,6 +612,7 @@ class Turns:
     def _stuck(self, slot: Slot) -> None:
         self._trouble("stuck_playout", slot)
         self._out.append(ev.Flush())
+        slot.reply.generated = True
         self._end(slot)
 
     def _stayed_empty(self, slot: Slot) -> None:

@@ -88,7 +88,7 @@ class _Second:
         frame = self._input
         frame[0, :CONTEXT] = frame[0, WINDOW:]
         frame[0, CONTEXT:] = window * np.float32(1 / 32768)
-        feed = {"input": frame, "state": self._state}
+        feed: dict[str, Any] = {"input": frame, "state": self._state}
         if self._takes_rate:
             feed["sr"] = self._rate
         out, self._state = self._session.run(None, feed)
