@@ -17,7 +17,7 @@ class Metrics:
         self._counts: Counter[tuple[str, Labels]] = Counter()
         self._sources: list[Source] = []
 
-    def count(self, name: str, amount: int = 1, **labels: str) -> None:
+    def count(self, name: str, /, amount: int = 1, **labels: str) -> None:
         """`name` as `pidjin_<thing>_total`; label values from small fixed sets only."""
         self._counts[name, tuple(sorted(labels.items()))] += amount
 

@@ -141,13 +141,8 @@ class Settings(BaseSettings):
 
 
 def gemini_api_key() -> str:
-    """The key, read anew at each use so that rotating it needs no restart (AUTH-15).
-
-    From the file named by GEMINI_API_KEY_FILE if set, else from GEMINI_API_KEY; empty if neither.
-    """
-    path = os.environ.get("GEMINI_API_KEY_FILE")
-    if path:
-        return Path(path).read_text(encoding="utf-8").strip()
+    """The key, read anew at each use so that rotating it needs no restart; empty if there is none
+    (AUTH-15)."""
     return os.environ.get("GEMINI_API_KEY", "").strip()
 
 
@@ -159,15 +154,10 @@ def load_settings() -> Settings:
         settings = Settings()
     except ValidationError as error:
         mistakes += [_sentence(detail) for detail in error.errors(include_url=False)]
-    try:
-        key = gemini_api_key()
-    except OSError as error:
-        mistakes.append(f"GEMINI_API_KEY_FILE cannot be read: {error.strerror}")
-    else:
-        if settings is not None and settings.gemini_api_base and not key:
-            mistakes.append(
-                "GEMINI_API_BASE is set but GEMINI_API_KEY is not: that service needs a key"
-            )
+    if settings is not None and settings.gemini_api_base and not gemini_api_key():
+        mistakes.append(
+            "GEMINI_API_BASE is set but GEMINI_API_KEY is not: that service needs a key"
+        )
     if mistakes or settings is None:
         raise SettingsInvalid(mistakes)
     return settings

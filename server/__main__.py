@@ -1,0 +1,128 @@
+"""`python -m server` (installed as `pidjin`): starts the server and stops it in order."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import logging
+import signal
+import sys
+from collections.abc import Sequence
+
+from aiohttp import web
+
+from server import log as logs
+from server.app import CONTEXT, Extra, build_app
+from server.context import Context
+from server.local_model import LocalTutorMissing
+from server.settings import Settings, SettingsInvalid, load_settings
+from server.sign_in import mint_admin_link
+from server.version import VERSION
+
+log = logging.getLogger("server")
+
+# CARD-17: finished exchanges are stored before exit; nothing may hold the exit for longer.
+DRAIN_S = 10.0
+SHUTDOWN_S = 5.0
+EXIT_USAGE = 2
+
+_ENVIRONMENT = """\
+environment:
+  PIDJIN_HOST           address to listen on (127.0.0.1)
+  PIDJIN_PORT           TCP port (8080)
+  PIDJIN_UDP_PORT       UDP port of all voice lessons (the number of PIDJIN_PORT)
+  PIDJIN_PUBLIC_IP      address(es) that peers reach this machine under, comma-separated
+  PIDJIN_ALLOWED_HOSTS  host names served behind a proxy on a loopback address, comma-separated
+  PIDJIN_DATA_DIR       where everything is stored (./.pidjin)
+  PIDJIN_STORE          sqlite
+  PIDJIN_IDENTITY       local
+  PIDJIN_ADMIN_EMAIL    e-mail of the first admin
+  PIDJIN_DEV_TOKEN      a fixed admin bearer for scripts, on loopback only
+  PIDJIN_ICE_SERVERS    JSON list of ICE servers for browsers
+  PIDJIN_TURN_URL       TURN server, with PIDJIN_TURN_SECRET for time-limited credentials
+  PIDJIN_LOG_LEVEL      DEBUG, INFO, WARNING or ERROR (INFO); PIDJIN_LOG_JSON=1 for JSON lines
+  PIDJIN_LOCAL_LLM_URL  OpenAI-compatible endpoint that words the local tutor's answers
+  GEMINI_API_KEY        without it the local tutor answers
+  GEMINI_API_BASE       another address of the Gemini API
+"""
+
+
+async def serve(settings: Settings, extras: Sequence[Extra] = ()) -> None:
+    """Runs until SIGTERM or SIGINT; then drains, closes, and returns."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    app = build_app(settings, extras=extras)
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=SHUTDOWN_S)
+    await runner.setup()
+    try:
+        site = web.TCPSite(runner, settings.host, settings.port)
+        await site.start()
+        await _greet(app[CONTEXT], runner.addresses[0])
+        await stop.wait()
+        log.info("stopping")
+        await _drain(app[CONTEXT])
+    finally:
+        await runner.cleanup()
+
+
+async def _greet(ctx: Context, address: Sequence[object]) -> None:
+    host = "localhost" if ctx.settings.host in ("0.0.0.0", "::") else ctx.settings.host
+    where = f"http://{f'[{host}]' if ':' in host else host}:{address[1]}"
+    code = await mint_admin_link(ctx)
+    # Not a log line: the link is a secret, and logs are kept.
+    print(
+        f"\nPidjin {VERSION} runs at {where}/\n"
+        f"Sign in as admin, once, within a day:\n\n    {where}/web/#/signin/{code}\n",
+        flush=True,
+    )
+
+
+async def _drain(ctx: Context) -> None:
+    """Gives every drain hook its turn together, DRAIN_S in all."""
+    if not ctx.drain:
+        return
+    results: list[BaseException | None] = []
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(DRAIN_S):
+            results = list(
+                await asyncio.gather(*(hook() for hook in ctx.drain), return_exceptions=True)
+            )
+    for result in results:
+        if isinstance(result, Exception):
+            log.error("drain_failed", exc_info=result)
+
+
+def main(argv: Sequence[str] | None = None, extras: Sequence[Extra] = ()) -> int:
+    """Exit codes: 0 after an orderly stop, 2 for a mistake in the settings."""
+    parser = argparse.ArgumentParser(
+        prog="pidjin",
+        description="Pidjin: a voice tutor that asks before it tells.",
+        epilog=_ENVIRONMENT,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=VERSION)
+    parser.parse_args(argv)
+    try:
+        settings = load_settings()
+    except SettingsInvalid as error:
+        for mistake in error.mistakes:
+            print(f"pidjin: {mistake}", file=sys.stderr)
+        return EXIT_USAGE
+    logs.set_up(settings)
+    try:
+        asyncio.run(serve(settings, extras))
+    except LocalTutorMissing as error:
+        print(f"pidjin: {error}", file=sys.stderr)
+        return EXIT_USAGE
+    except OSError as error:
+        where = f"{settings.host}:{settings.port}"
+        print(f"pidjin: cannot listen on {where}: {error.strerror}", file=sys.stderr)
+        return EXIT_USAGE
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

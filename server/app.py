@@ -1,0 +1,127 @@
+"""The composition root: wires settings, adapters and routes into one aiohttp application."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+
+from aiohttp import web
+
+from server.callers import Callers
+from server.clock import Clock, SystemClock
+from server.config import CONFIG_PATH, ConfigSource
+from server.context import Context
+from server.identity.links import OneTimeLinks
+from server.identity.local import DEV_IDENTITY, LocalIdentity, load_secret
+from server.local_model import ModelAccess, Models, model_access
+from server.operations.documents import DOCUMENT_BODY_MAX
+from server.pages import CLIENT_DIST, DOCS, Pages
+from server.quota import Quota
+from server.reads import Reads
+from server.roles import Role
+from server.routes import Health, OperationRoutes
+from server.security import Limits, guard
+from server.settings import Settings
+from server.sign_in import SignIn
+from server.store.port import Transaction
+from server.store.sqlite import SqliteStore
+from server.usage import UsageLedger
+
+Extra = Callable[[web.Application, Context], None]
+
+CONTEXT: web.AppKey[Context] = web.AppKey("context", Context)
+LIMITS: web.AppKey[Limits] = web.AppKey("limits", Limits)
+STORE_FILE = "pidjin.sqlite3"
+
+
+def build_app(
+    settings: Settings,
+    *,
+    clock: Clock | None = None,
+    models: Callable[[], AbstractAsyncContextManager[ModelAccess]] | None = None,
+    extras: Sequence[Extra] = (),
+    client: Path = CLIENT_DIST,
+    docs: Path = DOCS,
+) -> web.Application:
+    """The whole server. `models` gives access to the models while the app runs; `extras` add
+    routes and cleanup contexts of their own, and are called in order with the context.
+
+    Nothing is opened before the application starts, except the signing secret.
+    """
+    ctx = _context(settings, clock or SystemClock(), models)
+    limits = Limits()
+    app = web.Application(
+        middlewares=[guard(settings, limits, ctx.metrics)], client_max_size=DOCUMENT_BODY_MAX
+    )
+    app[CONTEXT] = ctx
+    app[LIMITS] = limits
+    for group in (
+        OperationRoutes(ctx, limits),
+        Reads(ctx, limits),
+        SignIn(ctx, limits),
+        Health(ctx),
+        Pages(client, docs),
+    ):
+        app.add_routes(group.routes())
+    app.cleanup_ctx.append(_opened_store)
+    app.cleanup_ctx.append(_opened_models)
+    for extra in extras:
+        extra(app, ctx)
+    return app
+
+
+def _context(
+    settings: Settings,
+    clock: Clock,
+    models: Callable[[], AbstractAsyncContextManager[ModelAccess]] | None,
+) -> Context:
+    store = SqliteStore(settings.data_dir / STORE_FILE)
+    config = ConfigSource(store, clock)
+    usage = UsageLedger(store, clock)
+    identity = LocalIdentity(
+        store, clock, load_secret(settings.data_dir), dev_token=settings.dev_token
+    )
+    return Context(
+        settings=settings,
+        clock=clock,
+        store=store,
+        config=config,
+        usage=usage,
+        quota=Quota(usage, config, clock),
+        identity=identity,
+        links=OneTimeLinks(store, clock),
+        callers=Callers(store, config, identity, clock),
+        models=Models(models or (lambda: model_access(settings))),
+    )
+
+
+async def _opened_store(app: web.Application) -> AsyncIterator[None]:
+    ctx = app[CONTEXT]
+    try:
+        await _seed(ctx)
+        await ctx.identity.sweep()
+        yield
+    finally:
+        await ctx.store.close()
+
+
+async def _seed(ctx: Context) -> None:
+    """What the environment brings into the store on first start, and never over a stored value."""
+    email = ctx.settings.admin_email
+    if email:
+
+        async def work(transaction: Transaction) -> None:
+            doc = await transaction.get(CONFIG_PATH)
+            if doc is None or "adminEmail" not in doc.data:
+                transaction.set(CONFIG_PATH, {**(doc.data if doc else {}), "adminEmail": email})
+
+        await ctx.store.transaction(work)
+        ctx.config.forget()
+    if ctx.settings.dev_token:
+        await ctx.callers.provision(DEV_IDENTITY, Role.ADMIN)
+
+
+async def _opened_models(app: web.Application) -> AsyncIterator[None]:
+    async with app[CONTEXT].models.open():
+        yield

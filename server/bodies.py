@@ -1,0 +1,51 @@
+"""Reads a JSON body: bounded, UTF-8, standard JSON only."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NoReturn
+
+from aiohttp import web
+
+from server.errors import Refused, invalid
+
+JSON_TYPE = "application/json"
+
+
+def _too_large(limit: int) -> Refused:
+    return invalid(f"The request is too large: at most {limit // 1024} KiB are accepted.")
+
+
+async def read_json(request: web.Request, limit: int) -> Any:
+    """The parsed body; never holds more than `limit` bytes of it. Raises `invalid-argument`.
+
+    Requiring the JSON content type keeps HTML forms of other sites from reaching any handler.
+    """
+    if request.content_type != JSON_TYPE:
+        raise invalid(f"Send the request as {JSON_TYPE}.")
+    if request.content_length is not None and request.content_length > limit:
+        raise _too_large(limit)
+    body = bytearray()
+    async for chunk in request.content.iter_any():
+        body += chunk
+        if len(body) > limit:
+            raise _too_large(limit)
+    return parse_json(bytes(body))
+
+
+def parse_json(body: bytes) -> Any:
+    """Raises `invalid-argument` for anything but standard JSON text without lone surrogates."""
+    try:
+        value = json.loads(body.decode("utf-8"), parse_constant=_no_constant)
+    except (ValueError, RecursionError):
+        raise invalid("The request is not valid JSON.") from None
+    if b"\\u" in body:
+        try:
+            json.dumps(value, ensure_ascii=False).encode("utf-8")
+        except UnicodeEncodeError:
+            raise invalid("The request contains broken characters.") from None
+    return value
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")

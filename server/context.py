@@ -1,0 +1,63 @@
+"""Everything an operation may use, composed once per process; frozen, and typed by port."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+from agent.gemini import ModelGateway
+from agent.move import MoveAgent
+from server.announcements import Announcements
+from server.callers import Callers
+from server.clock import Clock
+from server.config import ConfigSource
+from server.identity.links import OneTimeLinks
+from server.identity.local import LocalIdentity
+from server.local_model import ModelAccess, Models
+from server.locks import SessionLocks
+from server.metrics import Metrics
+from server.quota import Quota
+from server.settings import Settings
+from server.store.port import Store
+from server.usage import UsageLedger
+
+# Gives the sentence that says why not, or None when ready.
+Readiness = Callable[[], Awaitable[str | None]]
+Drain = Callable[[], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """`drain`: awaited at SIGTERM before the sockets close; `readiness`: asked by `/readyz`."""
+
+    settings: Settings
+    clock: Clock
+    store: Store
+    config: ConfigSource
+    usage: UsageLedger
+    quota: Quota
+    identity: LocalIdentity
+    links: OneTimeLinks
+    callers: Callers
+    models: Models
+    locks: SessionLocks = field(default_factory=SessionLocks)
+    announcements: Announcements = field(default_factory=Announcements)
+    metrics: Metrics = field(default_factory=Metrics)
+    drain: list[Drain] = field(default_factory=list)
+    readiness: dict[str, Readiness] = field(default_factory=dict)
+
+    @property
+    def gateway(self) -> ModelGateway:
+        return self.models.gateway
+
+    @property
+    def move_agent(self) -> MoveAgent:
+        return self.models.move_agent
+
+    @property
+    def model_access(self) -> ModelAccess:
+        return self.models.access
+
+    @property
+    def local_tutor(self) -> bool:
+        return self.models.access.local

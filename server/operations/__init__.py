@@ -1,0 +1,30 @@
+"""The named operations of the product, one module per noun."""
+
+from __future__ import annotations
+
+from server.operations.dialogue import DIALOGUE_TURN
+from server.operations.documents import GROUND_DOCUMENT
+from server.operations.live_token import GET_LIVE_SESSION_TOKEN
+from server.operations.people import APPROVE_USER, MINT_INVITE, REJECT_USER, REVOKE_USER
+from server.operations.preferences import SET_PREFERRED_STYLE, SET_SESSION_STYLE
+from server.operations.sessions import DELETE_SESSION, END_SESSION, REOPEN_SESSION
+from server.operations.topics import GROUND_TOPIC
+from server.registry import Registry
+
+OPERATIONS = Registry(
+    (
+        GROUND_TOPIC,
+        GROUND_DOCUMENT,
+        DIALOGUE_TURN,
+        GET_LIVE_SESSION_TOKEN,
+        END_SESSION,
+        REOPEN_SESSION,
+        DELETE_SESSION,
+        SET_SESSION_STYLE,
+        SET_PREFERRED_STYLE,
+        APPROVE_USER,
+        REJECT_USER,
+        REVOKE_USER,
+        MINT_INVITE,
+    )
+)

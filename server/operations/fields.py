@@ -1,0 +1,23 @@
+"""Field types that several operations share, with their limits."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, StringConstraints
+
+SessionId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,128}$")]
+TopicId = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+Uid = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,128}$")]
+Style = Literal["socratic", "conversational", "lecture"]
+
+REVEAL_STATE_MAX_CHARS = 32_000
+
+
+def _not_blank(value: str) -> str:
+    if not value.strip():
+        raise ValueError("must not be empty")
+    return value
+
+
+NotBlank = AfterValidator(_not_blank)

@@ -1,0 +1,129 @@
+"""`approveUser`, `rejectUser`, `revokeUser`, `mintInvite`: admins decide who may learn here."""
+
+from __future__ import annotations
+
+import logging
+from typing import Annotated
+
+from pydantic import Field
+
+from server.announcements import RoleChanged
+from server.callers import Caller
+from server.clock import stamp
+from server.context import Context
+from server.errors import missing, not_ready
+from server.identity.links import INVITE_LIFETIME, Link
+from server.operations.fields import Uid
+from server.registry import Operation, Wire
+from server.roles import Role
+from server.store.port import Transaction
+from server.store.records import user_path
+
+log = logging.getLogger(__name__)
+
+
+class UserRequest(Wire):
+    uid: Uid
+
+
+class UserResponse(Wire):
+    uid: str
+    role: str
+
+
+class MintInviteRequest(Wire):
+    """Both fields only prefill what the invited person may change."""
+
+    email: Annotated[str, Field(max_length=254)] = ""
+    display_name: Annotated[str, Field(max_length=80)] = ""
+
+
+class MintInviteResponse(Wire):
+    """`path` is appended to the server's address; the code in it works once."""
+
+    code: str
+    path: str
+    expires_at: str
+
+
+async def set_role(ctx: Context, admin_uid: str, uid: str, role: Role) -> None:
+    """Changes a role and records who did it when (AUTH-23). Raises `not-found`;
+    `failed-precondition` rather than making an admin less by approving them."""
+    path = user_path(uid)
+
+    async def work(transaction: Transaction) -> None:
+        user = await transaction.get(path)
+        if user is None:
+            raise missing("There is no such user.")
+        if role is Role.APPROVED and user.data.get("role") == Role.ADMIN:
+            raise not_ready("This user is an admin and has access already.")
+        audit = {"approvedBy": admin_uid, "approvedAt": stamp(ctx.clock.now())}
+        transaction.update(path, {"role": role.value, **audit})
+
+    await ctx.store.transaction(work)
+    log.info("role_changed", extra={"role": role.value, "pii.uid": uid, "pii.by": admin_uid})
+    ctx.announcements.publish(RoleChanged(uid, role))
+
+
+async def _decide(ctx: Context, caller: Caller, uid: str, role: Role) -> UserResponse:
+    if uid == caller.uid:
+        # An admin who could undo themselves could leave the house without any.
+        raise not_ready("You cannot change your own access. Ask another admin.")
+    await set_role(ctx, caller.uid, uid, role)
+    return UserResponse(uid=uid, role=role.value)
+
+
+async def approve_user(ctx: Context, caller: Caller, request: UserRequest) -> UserResponse:
+    return await _decide(ctx, caller, request.uid, Role.APPROVED)
+
+
+async def reject_user(ctx: Context, caller: Caller, request: UserRequest) -> UserResponse:
+    return await _decide(ctx, caller, request.uid, Role.REJECTED)
+
+
+async def revoke_user(ctx: Context, caller: Caller, request: UserRequest) -> UserResponse:
+    """Takes access away at once; approving again stays possible."""
+    return await _decide(ctx, caller, request.uid, Role.REJECTED)
+
+
+async def mint_invite(
+    ctx: Context, caller: Caller, request: MintInviteRequest
+) -> MintInviteResponse:
+    link = Link("invite", caller.uid, request.email.strip(), request.display_name.strip())
+    expires_at = ctx.clock.now() + INVITE_LIFETIME
+    code = await ctx.links.mint(link)
+    return MintInviteResponse(code=code, path=f"/web/#/signin/{code}", expires_at=stamp(expires_at))
+
+
+APPROVE_USER = Operation(
+    name="approveUser",
+    summary="Gives a user access.",
+    request=UserRequest,
+    response=UserResponse,
+    role=Role.ADMIN,
+    run=approve_user,
+)
+REJECT_USER = Operation(
+    name="rejectUser",
+    summary="Refuses access to a user who asked for it.",
+    request=UserRequest,
+    response=UserResponse,
+    role=Role.ADMIN,
+    run=reject_user,
+)
+REVOKE_USER = Operation(
+    name="revokeUser",
+    summary="Takes access away from a user.",
+    request=UserRequest,
+    response=UserResponse,
+    role=Role.ADMIN,
+    run=revoke_user,
+)
+MINT_INVITE = Operation(
+    name="mintInvite",
+    summary="Makes a single-use invite link; whoever opens it has access.",
+    request=MintInviteRequest,
+    response=MintInviteResponse,
+    role=Role.ADMIN,
+    run=mint_invite,
+)

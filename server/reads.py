@@ -1,0 +1,201 @@
+"""Reads over HTTP, with the visibility of the access matrix, and stricter by role (RULES-12)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from aiohttp import web
+
+from agent.agenda import is_complete
+from server.callers import SESSION_COOKIE, Caller
+from server.clock import day
+from server.context import Context
+from server.cookies import set_cookies
+from server.errors import denied, invalid, missing
+from server.operations.owned import owned_topic
+from server.roles import Role, require, role_of
+from server.security import Limits
+from server.store.port import Doc
+from server.store.records import (
+    SESSION_ID,
+    STYLES,
+    TOPIC_ID,
+    session_path,
+    topic_path,
+    user_path,
+)
+
+PAGE_DEFAULT = 30
+PAGE_MAX = 100
+LAST_TEXT_CHARS = 200
+
+
+def me(caller: Caller) -> dict[str, Any]:
+    """The caller as the client sees them; the only read that needs no role (AUTH-7)."""
+    user: dict[str, Any] = {
+        "uid": caller.uid,
+        "email": caller.identity.email,
+        "emailVerified": caller.identity.email_verified,
+        "displayName": caller.user.get("displayName", caller.identity.display_name),
+        "role": caller.role.value,
+    }
+    if caller.user.get("preferredStyle") in STYLES:
+        user["preferredStyle"] = caller.user["preferredStyle"]
+    return user
+
+
+def session_summary(doc: Doc) -> dict[str, Any]:
+    """One row of the history: no turns, only how far it came."""
+    data, turns = doc.data, doc.data.get("turns", [])
+    state = data.get("revealState") or {}
+    summary: dict[str, Any] = {
+        "sessionId": doc.id,
+        "topicIds": data.get("topicIds", []),
+        "topicLabels": data.get("topicLabels", {}),
+        "startedAt": data["startedAt"],
+        "turnCount": len(turns),
+        "lastText": turns[-1]["text"][:LAST_TEXT_CHARS] if turns else "",
+        "complete": is_complete(state.get("agenda", []), state.get("coveredAngles", [])),
+    }
+    for key in ("endedAt", "style"):
+        if data.get(key):
+            summary[key] = data[key]
+    return summary
+
+
+def user_row(doc: Doc) -> dict[str, Any]:
+    return {"uid": doc.id, **doc.data, "role": role_of(doc.data.get("role")).value}
+
+
+class Reads:
+    """GET routes, bound to one context."""
+
+    def __init__(self, ctx: Context, limits: Limits) -> None:
+        self._ctx = ctx
+        self._limits = limits
+
+    def routes(self) -> list[web.RouteDef]:
+        return [
+            web.get("/api/me", self.get_me),
+            web.get("/api/config", self.get_config),
+            web.get("/api/topics/{topicId}", self.get_topic),
+            web.get("/api/sessions", self.list_sessions),
+            web.get("/api/sessions/{sessionId}", self.get_session),
+            web.get("/api/admin/users", self.list_users),
+            web.get("/api/admin/usage", self.list_usage),
+        ]
+
+    async def get_me(self, request: web.Request) -> web.Response:
+        """Also renews the browser's cookie, so that a local identity in use is never lost."""
+        caller = await self._caller(request, None)
+        response = web.json_response(me(caller))
+        if caller.via == "cookie":
+            identity = self._ctx.identity
+            later = await identity.renew(request.cookies[SESSION_COOKIE], caller.credential_id)
+            if later is not None:
+                csrf = identity.csrf_of(caller.credential_id)
+                set_cookies(request, response, later, csrf)
+        return response
+
+    async def get_config(self, request: web.Request) -> web.Response:
+        caller = await self._caller(request, Role.APPROVED)
+        config = await self._ctx.config.load()
+        return web.json_response(config.to_wire(for_admin=caller.role is Role.ADMIN))
+
+    async def get_topic(self, request: web.Request) -> web.Response:
+        caller = await self._caller(request, Role.APPROVED)
+        topic_id = request.match_info["topicId"]
+        if not TOPIC_ID.match(topic_id):
+            raise missing("There is no such topic.")
+        owner = await self._owner(caller, topic_path(topic_id))
+        topic = await owned_topic(self._ctx, owner, topic_id)
+        if topic is None:
+            raise missing("There is no such topic.")
+        return web.json_response(topic.to_wire())
+
+    async def list_sessions(self, request: web.Request) -> web.Response:
+        """The caller's own, newest first; `after` is the last sessionId of the page before."""
+        caller = await self._caller(request, Role.APPROVED)
+        docs = await self._ctx.store.query(
+            "sessions",
+            where={"uid": caller.uid},
+            order_by="startedAt",
+            desc=True,
+            limit=_limit(request),
+            after=await self._cursor(request, session_path, owner=caller.uid),
+        )
+        return web.json_response({"sessions": [session_summary(doc) for doc in docs]})
+
+    async def get_session(self, request: web.Request) -> web.Response:
+        caller = await self._caller(request, Role.APPROVED)
+        session_id = request.match_info["sessionId"]
+        doc = None
+        if SESSION_ID.match(session_id):
+            doc = await self._ctx.store.get(session_path(session_id))
+        if doc is None:
+            raise missing("There is no such conversation.")
+        if caller.role is not Role.ADMIN and doc.data["uid"] != caller.uid:
+            raise denied("This conversation belongs to somebody else.")
+        return web.json_response({"sessionId": doc.id, **doc.data})
+
+    async def list_users(self, request: web.Request) -> web.Response:
+        """All users or those of one role, newest first."""
+        await self._caller(request, Role.ADMIN)
+        role = request.query.get("role")
+        if role is not None and role not in list(Role):
+            raise invalid(f"role: must be one of {', '.join(Role)}")
+        docs = await self._ctx.store.query(
+            "users",
+            where={"role": role} if role else None,
+            order_by="createdAt",
+            desc=True,
+            limit=_limit(request),
+            after=await self._cursor(request, user_path),
+        )
+        return web.json_response({"users": [user_row(doc) for doc in docs]})
+
+    async def list_usage(self, request: web.Request) -> web.Response:
+        """Counters of one UTC day (`date=yyyymmdd`, default today), busiest first."""
+        await self._caller(request, Role.ADMIN)
+        date = request.query.get("date") or day(self._ctx.clock.now())
+        docs = await self._ctx.store.query(
+            "usage",
+            where={"date": date},
+            order_by="geminiCallCount",
+            desc=True,
+            limit=_limit(request),
+        )
+        return web.json_response({"date": date, "usage": [doc.data for doc in docs]})
+
+    async def _caller(self, request: web.Request, needed: Role | None) -> Caller:
+        caller = await self._ctx.callers.authenticate(request)
+        self._limits.caller(caller.uid)
+        if needed is not None:
+            require(caller.role, needed)
+        return caller
+
+    async def _owner(self, caller: Caller, path: str) -> str:
+        """Whose document may be read: the caller's own, or for an admin anybody's."""
+        if caller.role is not Role.ADMIN:
+            return caller.uid
+        doc = await self._ctx.store.get(path)
+        return str(doc.data["uid"]) if doc else caller.uid
+
+    async def _cursor(
+        self, request: web.Request, path: Callable[[str], str], *, owner: str | None = None
+    ) -> Doc | None:
+        last = request.query.get("after")
+        if not last:
+            return None
+        doc = await self._ctx.store.get(path(last)) if SESSION_ID.match(last) else None
+        if doc is None or (owner is not None and doc.data.get("uid") != owner):
+            raise invalid("after: no such entry")
+        return doc
+
+
+def _limit(request: web.Request) -> int:
+    text = request.query.get("limit", str(PAGE_DEFAULT))
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text[:9]) <= PAGE_MAX:
+        raise invalid(f"limit: must be a number from 1 to {PAGE_MAX}")
+    return int(text)
