@@ -7,15 +7,8 @@ A judge never says that an answer is right; it says that the learner spoke about
 from __future__ import annotations
 
 import re
-import threading
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Protocol
-
-import numpy as np
-import numpy.typing as npt
 
 from local_gemini.brain.language import (
     alike,
@@ -23,65 +16,31 @@ from local_gemini.brain.language import (
     fold,
     negated,
     rarity,
-    sentences,
     stem,
     stems,
     words,
 )
 from local_gemini.brain.lexicon import STOP_WORDS
-
-Vector = npt.NDArray[np.float32]
+from local_gemini.brain.points import Point
+from local_gemini.brain.vectors import Vectors
 
 _PRONOUN = re.compile(
     r"^\W*(?:(?:well|so|because|i think|that)[, ]+)*(?:they|it|these|those|this)\b", re.I
 )
 
-KEPT_VECTORS = 4_096
 BODY_SENTENCES = 8
 # Thresholds of cosine similarity (MiniLM) and of shared telling words, fixed on a development set
 # of utterances that shares no text with the measured one (tests/local_gemini).
 ASKED_SIMILARITY, OTHER_SIMILARITY = 0.42, 0.56
 ASKED_HITS, OTHER_HITS = 1.0, 1.8
+# Near enough to the asked point, and to no other, to do without telling words.
+STRONG_SIMILARITY, STRONG_LEAD, STRONG_WORDS = 0.6, 0.1, 3
+# A clause that shares this much of its words with the text but not its negation denies it.
+DENIED_SHARE = 0.8
 RELATED_SIMILARITY = 0.3
 EXPLAINED_SHARE, EXPLAINED_SIMILARITY = 0.6, 0.6
 # Without own material of the text an angle counts as covered by this many new words about it.
 BARE_WORDS, BARE_SIMILARITY = 5, 0.2
-
-
-class Embedder(Protocol):
-    def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        """One unit vector per text."""
-
-
-class Vectors:
-    """Embeddings by text, kept up to a bound; safe from many threads."""
-
-    def __init__(self, embedder: Embedder) -> None:
-        self._embedder = embedder
-        self._kept: OrderedDict[str, Vector] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def of(self, texts: Sequence[str]) -> list[Vector]:
-        """The vectors of `texts`, in order."""
-        with self._lock:
-            known = {text: self._kept[text] for text in texts if text in self._kept}
-        missing = list(dict.fromkeys(text for text in texts if text not in known))
-        for text, vector in zip(missing, self._embedder.embed(missing), strict=True):
-            known[text] = np.array(vector, np.float32)
-        with self._lock:
-            for text in missing:
-                self._kept[text] = known[text]
-            while len(self._kept) > KEPT_VECTORS:
-                self._kept.popitem(last=False)
-        return [known[text] for text in texts]
-
-
-@dataclass(frozen=True, slots=True)
-class Point:
-    """One agenda point: its title and the sentences of the source that belong to it."""
-
-    title: str
-    body: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,6 +180,11 @@ class Judge:
             return False
         if self._denies(index, utterance):
             return False
+        others = [value for other, value in enumerate(similar) if other != index]
+        lead = similar[index] - max(others, default=0.0)
+        strong = similar[index] >= STRONG_SIMILARITY and lead >= STRONG_LEAD
+        if asked and strong and len(fresh) >= STRONG_WORDS:
+            return True
         if asked:
             return (similar[index] >= ASKED_SIMILARITY and hits >= ASKED_HITS) or (
                 similar[index] >= ASKED_SIMILARITY - 0.08 and hits >= 3 * ASKED_HITS
@@ -229,13 +193,16 @@ class Judge:
         return best and similar[index] >= OTHER_SIMILARITY and hits >= OTHER_HITS
 
     def _denies(self, index: int, utterance: str) -> bool:
-        """Whether a short utterance turns the nearest sentence of the point into its opposite."""
-        lines = sentences(utterance)
-        if len(words(utterance)) > 16 or not lines:
-            return False
-        body = self.points[index].body[:BODY_SENTENCES]
-        nearest = max(body, key=lambda line: self._pair(utterance, line))
-        return negated(utterance) != negated(nearest) and self._pair(utterance, nearest) >= 0.5
+        """Whether a clause of `utterance` is a clause of the point turned into its opposite."""
+        clauses = [clause for line in self._texts[index][1:] for clause in _clauses(line)]
+        for said in _clauses(utterance):
+            own = set(stems(said))
+            for clause in clauses:
+                known = set(stems(clause))
+                shared = sum(any(alike(item, other) for other in known) for item in own)
+                if shared >= DENIED_SHARE * len(own) and negated(said) != negated(clause):
+                    return True
+        return False
 
     def _shared_words(self, utterance: str, fresh: set[str], indices: set[int]) -> tuple[str, ...]:
         """The learner's words that belong to `indices`; neighbours stay together."""
@@ -265,30 +232,7 @@ class Judge:
         return float(first @ second)
 
 
-@lru_cache(maxsize=256)
-def points_of(agenda: tuple[str, ...], digest: tuple[str, ...]) -> tuple[Point, ...]:
-    """The points of `agenda` with their sentences out of `digest`.
-
-    A digest line `3. Title: sentences` belongs to that title; in any other digest every sentence
-    goes to the title with which it shares most words, else to that of the sentence before it.
-    """
-    bodies: dict[str, list[str]] = {title: [] for title in agenda}
-    loose: list[str] = []
-    for line in digest:
-        head, _, rest = line.partition(". ")
-        title = next(
-            (name for name in agenda if head.isdigit() and rest.startswith(name + ":")), None
-        )
-        if title is None:
-            loose.append(line)
-        else:
-            bodies[title] += sentences(rest[len(title) + 1 :])
-    if not any(bodies.values()) and agenda:
-        current = agenda[0]
-        for sentence in sentences("\n".join(loose)):
-            own = set(stems(sentence))
-            shared = {title: len(own & set(stems(title))) for title in agenda}
-            best = max(agenda, key=lambda title: shared[title])
-            current = best if shared[best] else current
-            bodies[current].append(sentence)
-    return tuple(Point(title, tuple(bodies[title])) for title in agenda)
+def _clauses(text: str) -> list[str]:
+    """The clauses of `text` that have at least two words that carry meaning."""
+    parts = re.split(r"[,;:.!?]|\b(?:so that|so|but|because|which|while|and)\b", text)
+    return [part.strip() for part in parts if len(content_words(part)) >= 2]

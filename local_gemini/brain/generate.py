@@ -7,14 +7,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from local_gemini.brain import phrases, prompt
-from local_gemini.brain.coverage import Judge, Point, Vectors, points_of
+from local_gemini.brain.coverage import Judge
 from local_gemini.brain.intent import Intent, classify
 from local_gemini.brain.language import sentences
 from local_gemini.brain.mind import LocalMind
 from local_gemini.brain.outline import Outline, Part, outline_document
+from local_gemini.brain.points import Point, points_of
 from local_gemini.brain.progress import Progress
 from local_gemini.brain.prompt import Brief, Exchange, GroundTask
 from local_gemini.brain.remote import RemoteModel
+from local_gemini.brain.vectors import Vectors
 from local_gemini.brain.walk import Walk
 from local_gemini.engine import Embedder, Generated
 

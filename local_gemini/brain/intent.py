@@ -6,6 +6,7 @@ import re
 from enum import Enum
 
 from local_gemini.brain.language import content_words, fold, words
+from local_gemini.brain.lexicon import REQUEST_WORDS
 
 
 class Intent(Enum):
@@ -66,41 +67,24 @@ _THANKS = re.compile(
     r"^(?:" + _FILLER + r"[ ,]*)*(?:thanks?|thank you|cheers|bye|goodbye|good night|see you|"
     r"that'?s all|that is all|i(?:'m| am) done|we(?:'re| are) done)\b.{0,40}$"
 )
+_AUXILIARY = r"(?:is|are|was|were|do|does|did|can|could|would|will|should|has|have|might|must)"
 _ASKING = re.compile(
-    r"^(?:"
-    + _FILLER
-    + r"[ ,]*)*(?:what|why|how|when|where|who|which|whose|is|are|was|were|do|does|"
-    r"did|can|could|would|will|should|explain|describe|define|tell (?:me|us)|give me an? example|"
-    r"give me|show me|teach me|talk about|just tell|i (?:want|would like|'d like|wanna) (?:to )?"
-    r"(?:know|hear|learn|understand|the answer)|remind me)\b"
+    r"^(?:" + _FILLER + r"[ ,]*)*(?:what|why|how|whose|who|"
+    r"(?:when|where|which(?: \w+)?) "
+    + _AUXILIARY
+    + r"|"
+    + _AUXILIARY
+    + r" (?:i|you|we|they|he|she|"
+    r"it|there|the|an?|this|that|these|those|all|any|some)|"
+    r"explain|describe|define|tell (?:me|us)|give me|show me|teach me|talk about|just tell|"
+    r"i (?:want|would like|'d like|wanna) (?:to )?(?:know|hear|learn|understand|the answer)|"
+    r"remind me)\b"
 )
 _ASKED_LATER = re.compile(
     r"\b(?:can|could|would|will) you (?:please )?(?:explain|tell|describe|define|give)|"
     r"(?:just )?(?:tell|explain|give) (?:it to )?me(?: (?:about|what|why|how|the answer))?|"
     r"want (?:to know )?the answer|(?:don't|do not) know what \w+ (?:is|are|means)|"
     r"i want to (?:know|hear|learn)\b"
-)
-_REQUEST_WORDS = frozenset(
-    [
-        "tell",
-        "explain",
-        "describe",
-        "define",
-        "example",
-        "answer",
-        "please",
-        "show",
-        "teach",
-        "talk",
-        "hear",
-        "learn",
-        "understand",
-        "want",
-        "remind",
-        "meaning",
-        "called",
-        "exactly",
-    ]
 )
 # "What I think is that ..." and "How it works is ..." are answers; so are tag questions.
 _ANSWERING = re.compile(
@@ -142,5 +126,5 @@ def classify(utterance: str) -> Intent:
 
 def about(question: str) -> str:
     """What a question names, in its own words without the asking ones; at most three words."""
-    named = [word for word in content_words(question) if fold(word) not in _REQUEST_WORDS]
+    named = [word for word in content_words(question) if fold(word) not in REQUEST_WORDS]
     return " ".join(named[-3:])

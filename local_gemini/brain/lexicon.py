@@ -81,3 +81,8 @@ VAGUE = _set(
     number amount kind sort type part parts reason result case cases end start alone together
     instead enough"""
 )
+# Content words that a question uses to ask, not to name its subject.
+REQUEST_WORDS = _set(
+    "tell explain describe define example answer please show teach talk hear learn understand want "
+    "remind meaning called exactly"
+)

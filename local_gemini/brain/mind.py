@@ -6,10 +6,12 @@ from collections import deque
 from collections.abc import Mapping
 
 from local_gemini.brain import prompt
-from local_gemini.brain.coverage import Judge, Vectors, points_of
+from local_gemini.brain.coverage import Judge
 from local_gemini.brain.language import sentences
+from local_gemini.brain.points import points_of
 from local_gemini.brain.progress import Progress
 from local_gemini.brain.remote import RemoteModel
+from local_gemini.brain.vectors import Vectors
 from local_gemini.brain.walk import Walk
 
 HISTORY = 24
