@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Iterable
-from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -65,19 +64,31 @@ class Lessons:
         self._by_session: dict[str, Lesson] = {}
         self._opening = SessionLocks()
         self._draining = False
-        self._group = asyncio.TaskGroup()
-        self._stack = AsyncExitStack()
+        self._closing = asyncio.Event()
+        self._group: asyncio.Future[asyncio.TaskGroup] = asyncio.Future()
+        self._owner: asyncio.Task[None] | None = None
+        self._unsubscribe: Callable[[], None] = lambda: None
 
     async def __aenter__(self) -> Self:
-        await self._stack.enter_async_context(self._group)
-        self._stack.callback(self._ctx.announcements.subscribe(self._heed))
+        self._owner = asyncio.create_task(self._own(), name="lessons")
+        await self._group
+        self._unsubscribe = self._ctx.announcements.subscribe(self._heed)
         self._ctx.metrics.add_source(self._samples)
         self._ctx.drain.append(self.drain)
         return self
 
     async def __aexit__(self, *_: object) -> None:
         await self.drain()
-        await self._stack.aclose()
+        self._unsubscribe()
+        self._closing.set()
+        if self._owner is not None:
+            await self._owner
+
+    async def _own(self) -> None:
+        """The one task that all lessons belong to."""
+        async with asyncio.TaskGroup() as group:
+            self._group.set_result(group)
+            await self._closing.wait()
 
     # --- opening --------------------------------------------------------------------------------
 
@@ -154,7 +165,7 @@ class Lessons:
             await lesson.discard("stopped")
             raise
         self._by_session[plan.session_id] = lesson
-        self._group.create_task(self._run(lesson), name=f"lesson:{plan.session_id}")
+        self._group.result().create_task(self._run(lesson), name=f"lesson:{plan.session_id}")
         self._ctx.metrics.count("pidjin_lessons_opened_total")
         return opened
 

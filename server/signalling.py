@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
-import logging
+from collections.abc import Callable
 from typing import Annotated, Any, Literal, TypeVar
 
 from aiohttp import web
@@ -23,8 +23,6 @@ from server.lessons import Lessons
 from server.operations.fields import SessionId, Style, TopicId
 from server.roles import Role, require
 from server.security import Limits
-
-log = logging.getLogger(__name__)
 
 # Browsers send 2 to 10 KB; a stock client with three sections stays under 30 KB.
 OFFER_MAX_BYTES = 256 * 1024
@@ -80,16 +78,22 @@ def _parsed(model: type[Body], payload: Any) -> Body:
 
 
 class Signalling:
-    """The handlers; `limits` are the process's, `lessons` the registry."""
+    """The handlers; `limits` are the process's; `lessons` gives the registry while it is open."""
 
-    def __init__(self, ctx: Context, lessons: Lessons, limits: Limits) -> None:
-        self._ctx, self._lessons, self._limits = ctx, lessons, limits
+    def __init__(self, ctx: Context, limits: Limits, lessons: Callable[[], Lessons]) -> None:
+        self._ctx, self._limits, self._registry = ctx, limits, lessons
 
-    def add_routes(self, app: web.Application) -> None:
-        app.router.add_post("/api/offer", self.offer)
-        app.router.add_patch("/api/offer", self.candidates)
-        app.router.add_get("/api/ice-servers", self.ice_servers)
-        app.router.add_post("/api/rtcClose", self.close)
+    def routes(self) -> list[web.RouteDef]:
+        return [
+            web.post("/api/offer", self.offer),
+            web.patch("/api/offer", self.candidates),
+            web.get("/api/ice-servers", self.ice_servers),
+            web.post("/api/rtcClose", self.close),
+        ]
+
+    @property
+    def _lessons(self) -> Lessons:
+        return self._registry()
 
     async def _caller(self, request: web.Request) -> Caller:
         caller = await self._ctx.callers.authenticate(request)
