@@ -19,6 +19,7 @@ from server.local_model import LocalTutorMissing
 from server.settings import Settings, SettingsInvalid, load_settings
 from server.sign_in import mint_admin_link
 from server.version import VERSION
+from server.voice import voice
 
 log = logging.getLogger("server")
 
@@ -48,7 +49,7 @@ environment:
 """
 
 
-async def serve(settings: Settings, extras: Sequence[Extra] = ()) -> None:
+async def serve(settings: Settings, extras: Sequence[Extra] = (voice,)) -> None:
     """Runs until SIGTERM or SIGINT; then drains, closes, and returns."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -95,7 +96,7 @@ async def _drain(ctx: Context) -> None:
             log.error("drain_failed", exc_info=result)
 
 
-def main(argv: Sequence[str] | None = None, extras: Sequence[Extra] = ()) -> int:
+def main(argv: Sequence[str] | None = None, extras: Sequence[Extra] = (voice,)) -> int:
     """Exit codes: 0 after an orderly stop, 2 for a mistake in the settings."""
     parser = argparse.ArgumentParser(
         prog="pidjin",
