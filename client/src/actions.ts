@@ -73,13 +73,12 @@ export async function boot(): Promise<void> {
   if (kept !== null && admitted(state.value.me)) await resume(kept, true);
 }
 
-export async function signUp(displayName: string, email: string): Promise<void> {
-  await call('signUp', { displayName, email });
-  await refreshMe();
-}
+/** Raises CallFailed. */
+export const signUp = (who: { displayName: string; email: string }): Promise<object> => call('signUp', who);
 
-/** Raises CallFailed when the link is used up or unknown. */
-export const redeem = (code: string): Promise<object> => call('redeemLink', { code });
+/** Uses up a sign-in link, or an invite with the name and e-mail of whom it let in. Raises CallFailed. */
+export const redeem = (code: string, who: { displayName?: string; email?: string } = {}): Promise<object> =>
+  call('redeemLink', { code, ...who });
 
 export async function signOut(): Promise<void> {
   voice().stop();
@@ -166,8 +165,8 @@ export async function ask(text: string): Promise<void> {
     if (lesson.value?.sessionId !== sessionId) return;
     dispatch({ type: 'turnAnswered', turnId, answer });
     sessionStorage.setItem(SESSION_KEY, sessionId);
-    const chosenMeanwhile = lesson.value.style;
-    if (!persisted && chosenMeanwhile !== null && chosenMeanwhile !== style) await storeStyle(sessionId, chosenMeanwhile);
+    const chosen = lesson.value.style;
+    if (!persisted && chosen !== null) await storeStyle(sessionId, chosen);
   } catch (failure) {
     if (lesson.value?.sessionId === sessionId) dispatch({ type: 'turnFailed', turnId });
     await report(failure);
@@ -254,12 +253,20 @@ function voiceSaid(message: ServerSays): void {
     case 'error':
       return toast(message.text || errorText(message.code), 'error');
     case 'closed':
-      return toast(message.text || S.voiceEnded);
+      return voiceClosed(message.reason, message.text);
     case 'turn':
       if (message.saved && lesson.value !== null) sessionStorage.setItem(SESSION_KEY, lesson.value.sessionId);
       break;
   }
   dispatch({ type: 'heard', message });
+}
+
+/** Reasons that a notice has already explained in more detail. */
+const EXPLAINED = new Set(['style', 'live-unavailable']);
+
+function voiceClosed(reason: string, text: string): void {
+  if (state.value.toast === null || !EXPLAINED.has(reason)) toast(text || S.voiceEnded);
+  if (reason === 'access' || reason === 'signed-out') void refreshMe();
 }
 
 /** Call inside the tap. */

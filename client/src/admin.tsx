@@ -33,8 +33,8 @@ async function act(operation: 'approveUser' | 'rejectUser' | 'revokeUser', uid: 
 
 async function mint(): Promise<void> {
   try {
-    const made = await call<{ link?: string; url?: string; code?: string }>('mintInvite');
-    invite.value = made.link ?? made.url ?? new URL(`#/signin/${made.code}`, location.href).href;
+    const { code } = await call<{ code: string }>('mintInvite');
+    invite.value = new URL(`/web/#/invite/${code}`, location.origin).href;
   } catch (failure) {
     await report(failure);
   }
@@ -58,7 +58,7 @@ function Row({ user }: { user: User }) {
         <p class="row-meta">
           {user.role === 'admin' && <span class="badge">{S.adminRole}</span>}
           {self && <span class="badge">{S.you}</span>}
-          <span>{user.email}</span>{user.createdAt !== undefined && <span>{when(user.createdAt, new Date())}</span>}
+          {user.displayName !== undefined && <span>{user.email}</span>}{user.createdAt !== undefined && <span>{when(user.createdAt, new Date())}</span>}
         </p>
       </div>
       <div class="row-actions">

@@ -10,7 +10,7 @@ import { History } from './history.tsx';
 import { Icon, Mark, type IconName } from './icons.tsx';
 import { Dialog, StyleChips } from './parts.tsx';
 import { Picker } from './picker.tsx';
-import { Gate, linkCode, Opening, SignIn } from './signin.tsx';
+import { currentLink, Gate, Opening, SignIn } from './signin.tsx';
 import { admitted, type Tab } from './state.ts';
 import { S } from './strings.ts';
 
@@ -101,7 +101,7 @@ function Inside() {
 function Screen() {
   const { door, me } = state.value;
   if (door === 'opening' || door === 'unreachable') return <Opening unreachable={door === 'unreachable'} />;
-  if (door === 'signin' || linkCode() !== null) return <SignIn />;
+  if (door === 'signin' || currentLink() !== null) return <SignIn />;
   return admitted(me) ? <Inside /> : <Gate />;
 }
 

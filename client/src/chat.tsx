@@ -5,7 +5,7 @@ import { AgendaButton } from './agenda-button.tsx';
 import { UTTERANCE_CHARS_MAX } from './documents.ts';
 import { Icon, Mark } from './icons.tsx';
 import { interimWords, lines, type Line } from './log.ts';
-import { IconButton, StyleChips } from './parts.tsx';
+import { StyleChips } from './parts.tsx';
 import { styleNow, voiceWord } from './state.ts';
 import { micButton, statusText } from './status.ts';
 import { S } from './strings.ts';
@@ -23,7 +23,7 @@ function GroundedContext() {
       <summary>{S.groundedContext}<Icon name="chevron" /></summary>
       <div class="context-body" tabIndex={0} role="region" aria-label={S.groundedContext}>
         <p class="digest" dir="auto">{digest}</p>
-        <h3>{S.sources}</h3>
+        <h2>{S.sources}</h2>
         {sources.length === 0 && <p class="hint">{S.noSources}</p>}
         <ul class="sources">
           {sources.map((source) => (
@@ -112,7 +112,9 @@ export function VoiceCluster() {
         <p class="status-line" role="status" data-problem={voice.link === 'off' && voice.problem !== null}>{statusText(state.value)}</p>
         {interim !== '' && <p class="interim" dir="auto">{S.interim(interim)}</p>}
       </div>
-      <IconButton icon={replySpeech ? 'speaker' : 'speakerOff'} label={reply} class="reply" onClick={() => setReplySpeech(!replySpeech)} />
+      <button type="button" class="icon-button reply" title={reply} aria-label={reply} onClick={() => setReplySpeech(!replySpeech)}>
+        <Icon name={replySpeech ? 'speaker' : 'speakerOff'} /><span class="reply-label" aria-hidden="true">{reply}</span>
+      </button>
       <AgendaButton />
     </section>
   );

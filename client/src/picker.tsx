@@ -121,6 +121,7 @@ export function Picker() {
         <p class="hint picker-hint">
           <button type="button" class="text-button" onClick={() => chooseTab('history')}>{S.historyHint}</button>
         </p>
+        {state.value.identity?.localTutor && <p class="hint local-note">{S.localTutor}</p>}
       </form>
     </section>
   );

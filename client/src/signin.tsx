@@ -1,15 +1,21 @@
 // Before the door: sign-in, one-time links, and the gate for those who wait or were declined.
 import { useEffect, useState } from 'preact/hooks';
-import { boot, redeem, refreshMe, report, signOut, signUp, state } from './actions.ts';
+import { boot, redeem, refreshMe, report, signOut, signUp, state, toast } from './actions.ts';
 import { CallFailed, errorText } from './errors.ts';
 import { Icon, Mark } from './icons.tsx';
 import { Busy } from './parts.tsx';
 import { S } from './strings.ts';
 
 const GATE_POLL_MS = 4_000;
-const LINK_ROUTE = /^#\/signin\/([\w.~-]+)$/;
+const LINK_ROUTE = /^#\/(signin|invite)\/([\w.~-]+)$/;
 
-export const linkCode = (): string | null => LINK_ROUTE.exec(location.hash)?.[1] ?? null;
+type Link = { kind: 'signin' | 'invite'; code: string };
+
+export function currentLink(): Link | null {
+  const [, kind, code] = LINK_ROUTE.exec(location.hash) ?? [];
+  return code === undefined ? null : { kind: kind === 'invite' ? 'invite' : 'signin', code };
+}
+
 const forgetLink = (): void => history.replaceState(null, '', location.pathname);
 
 export function Opening({ unreachable }: { unreachable: boolean }) {
@@ -23,7 +29,9 @@ export function Opening({ unreachable }: { unreachable: boolean }) {
   );
 }
 
-function Form() {
+type Who = { displayName: string; email: string };
+
+function Form({ send, note }: { send: (who: Who) => Promise<void>; note: string }) {
   const [displayName, setName] = useState('');
   const [email, setEmail] = useState('');
   const [problem, setProblem] = useState('');
@@ -36,7 +44,7 @@ function Form() {
     setBusy(true);
     setProblem('');
     try {
-      await signUp(displayName.trim(), email.trim());
+      await send({ displayName: displayName.trim(), email: email.trim() });
     } catch (failure) {
       if (!(failure instanceof CallFailed)) throw failure;
       setProblem(errorText(failure.code, failure.message));
@@ -54,35 +62,36 @@ function Form() {
       </label>
       {problem !== '' && <p class="problem" role="alert">{problem}</p>}
       <button class="button wide" aria-busy={busy}>{busy ? S.signingIn : S.continue}</button>
-      <p class="hint">{S.emailNote}</p>
+      <p class="hint">{note}</p>
     </form>
   );
 }
 
 export function SignIn() {
-  const [link, setLink] = useState(linkCode());
+  const [link, setLink] = useState(currentLink());
   const [problem, setProblem] = useState('');
-  const use = async (code: string): Promise<void> => {
+  const local = state.value.identity?.mode === 'local';
+  const invited = link?.kind === 'invite' && state.value.me === null;
+  const use = async (code: string, who?: Who): Promise<void> => {
     setProblem('');
     try {
-      await redeem(code);
-      forgetLink();
-      await refreshMe();
+      await redeem(code, who);
     } catch (failure) {
       if (!(failure instanceof CallFailed)) throw failure;
-      if (failure.code === 'offline' || failure.code === 'unavailable') return setProblem(errorText(failure.code));
-      setProblem(S.linkUsed);
-      forgetLink();
+      if (failure.code !== 'invalid-argument' && failure.code !== 'not-found') return setProblem(errorText(failure.code, failure.message));
+      if (state.value.me === null) setProblem(S.linkUsed);
+      else toast(S.linkUsed, 'error');
     }
+    forgetLink();
     setLink(null);
+    await refreshMe();
   };
-  useEffect(() => { if (link !== null) void use(link); }, [link]);
+  useEffect(() => { if (link !== null && !invited) void use(link.code); }, [link?.code, invited]);
   useEffect(() => {
-    const changed = (): void => setLink(linkCode());
+    const changed = (): void => setLink(currentLink());
     addEventListener('hashchange', changed);
     return () => removeEventListener('hashchange', changed);
   }, []);
-  const local = state.value.identity?.mode === 'local';
   return (
     <main class="door signin">
       <div class="hero">
@@ -93,10 +102,11 @@ export function SignIn() {
         {state.value.identity?.localTutor && <p class="hint">{S.localTutor}</p>}
       </div>
       {problem !== '' && <p class="problem" role="alert">{problem}</p>}
-      {link !== null && (problem === ''
+      {link !== null && !invited && (problem === ''
         ? <p role="status"><Busy label={S.signingIn} /></p>
-        : <button type="button" class="button" onClick={() => void use(link)}>{S.retry}</button>)}
-      {link === null && local && <Form />}
+        : <button type="button" class="button" onClick={() => void use(link.code)}>{S.retry}</button>)}
+      {link !== null && invited && <Form key="invite" note={S.inviteNote} send={(who) => use(link.code, who)} />}
+      {link === null && local && <Form key="sign-up" note={S.emailNote} send={async (who) => { await signUp(who); await refreshMe(); }} />}
     </main>
   );
 }

@@ -17,7 +17,7 @@ export function statusText(state: State): string {
     case 'listening': return lesson.busy ? S.statusThinking : S.statusListening;
     default:
       if (lesson.busy) return S.statusThinking;
-      if (voice.link !== 'off') return S.statusOn;
+      if (voice.link !== 'off' && voice.server !== 'closed') return S.statusOn;
       return voice.problem !== null ? voiceProblemText(voice.problem) : S.statusIdle;
   }
 }

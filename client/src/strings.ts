@@ -25,6 +25,7 @@ export const S = {
   email: 'E-mail',
   emailNote: 'An admin sees your name and e-mail and lets you in.',
   continue: 'Continue',
+  inviteNote: 'You have been invited: this link lets you in at once.',
   signingIn: 'Signing you in…',
   linkUsed: 'This sign-in link was already used or has expired. Ask for a new one, or sign up below.',
   nameMissing: 'Enter your name.',

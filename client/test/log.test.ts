@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import * as log from '../src/log.ts';
+
+const CUT = '(cut)';
+const shown = (entries: log.Log): string[] => log.lines(entries, CUT).map((line) => `${line.who}: ${line.text}`);
+
+test('one bubble per side and exchange, ordered by first appearance of the turn', () => {
+  let l: log.Log = [];
+  l = log.learnerSaid(l, 'a', 'what', false);
+  l = log.tutorSaid(l, 'a', 'It is', true);
+  l = log.learnerSaid(l, 'b', 'and', false);
+  l = log.learnerSaid(l, 'a', 'what is it', true);
+  l = log.tutorSaid(l, 'a', 'It is water.', true);
+  l = log.learnerSaid(l, 'b', 'and why', true);
+  assert.deepEqual(shown(l), ['learner: what is it', 'tutor: It is water.', 'learner: and why']);
+});
+
+test('RTC-14: deltas add up to the whole text, spacing kept', () => {
+  let l: log.Log = [];
+  for (const delta of ['Cold', ' water', ' sinks.']) l = log.tutorSaid(l, 'a', delta, false);
+  assert.deepEqual(shown(l), ['tutor: Cold water sinks.']);
+});
+
+test('interim words are a line, not a bubble; noise leaves nothing', () => {
+  let l = log.learnerSaid([], 'a', 'hm the', false);
+  assert.equal(log.interimWords(l), 'hm the');
+  assert.deepEqual(shown(l), []);
+  l = log.learnerSaid(l, 'a', '', true);
+  assert.equal(log.interimWords(l), '');
+  assert.deepEqual(shown(l), []);
+});
+
+test('a late interim never overwrites the final words', () => {
+  const l = log.learnerSaid(log.learnerSaid([], 'a', 'all of it', true), 'a', 'all', false);
+  assert.deepEqual(shown(l), ['learner: all of it']);
+});
+
+test('VOICE-39: an interrupted reply keeps only what was heard, marked once', () => {
+  let l = log.tutorSaid([], 'a', 'One. Two. Three.', true);
+  l = log.tutorInterrupted(l, '', null);
+  l = log.tutorInterrupted(l, 'a', 'One.');
+  l = log.turnSettled(l, { turnId: 'a', userText: 'hi', text: 'One.', interrupted: true });
+  l = log.tutorSaid(l, 'a', 'One. Two. Three.', true);
+  assert.deepEqual(shown(l), ['learner: hi', 'tutor: One.', `system: ${CUT}`]);
+});
+
+test('an interruption without a turn never marks an exchange that is over', () => {
+  const l = log.turnSettled([], { turnId: 'a', userText: 'hi', text: 'One.', interrupted: false });
+  assert.deepEqual(log.tutorInterrupted(l, '', null), l);
+});
+
+test('typed words wait, are adopted by the turn of the server, or fail and stay', () => {
+  const waiting = log.typed([], 'mine', 'why?');
+  const adopted = log.tutorSaid(log.learnerSaid(waiting, 'server-1', 'why?', true), 'server-1', 'Because.', true);
+  assert.deepEqual(shown(adopted), ['learner: why?', 'tutor: Because.']);
+  assert.equal(adopted[0]!.delivery, 'sent');
+  const failed = log.deliveryFailed(waiting);
+  assert.equal(failed[0]!.delivery, 'failed');
+  assert.deepEqual(shown(failed), ['learner: why?']);
+  assert.deepEqual(log.without(failed, 'mine'), []);
+});
+
+test('spoken words of another turn do not adopt typed ones', () => {
+  const l = log.learnerSaid(log.typed([], 'mine', 'why?'), 'server-1', 'I see', true);
+  assert.deepEqual(shown(l), ['learner: why?', 'learner: I see']);
+});
+
+test('messages without turn ids still make exchanges', () => {
+  let l = log.learnerSaid([], '', 'hello', true);
+  l = log.tutorSaid(l, '', 'Hi.', true);
+  l = log.learnerSaid(l, '', 'go', false);
+  l = log.learnerSaid(l, '', 'go on', true);
+  assert.deepEqual(shown(l), ['learner: hello', 'tutor: Hi.', 'learner: go on']);
+});
+
+test('stored turns come back; the opening turn has no learner words', () => {
+  assert.deepEqual(shown(log.restored([{ text: 'Begin?' }, { text: 'Right.', userText: 'Yes' }])),
+    ['tutor: Begin?', 'learner: Yes', 'tutor: Right.']);
+});
