@@ -201,7 +201,7 @@ class _Speech:
     def unvoiced(self, at: float, hangover_ms: int) -> list[GateEvent]:
         self.voiced_now = False
         if self.certain:
-            if (at - self._last_voiced) * 1000 >= hangover_ms:
+            if round((at - self._last_voiced) * 1000) >= hangover_ms:
                 return self.released(at)
         elif self._voiced_ms:
             # Uncertain: every unvoiced block takes back what a voiced one gave.

@@ -1,0 +1,311 @@
+"""What may leave, and the events of speech, with a detector that says what the test wants."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import pytest
+
+from media.gate import BLOCK_BYTES, MARGIN_MS, Gate, GateSettings, GateStep
+from media.turn_events import SpeechEnded, SpeechEvidence, SpeechStarted, SpeechSustained
+from media.vad import VadReading
+
+ZERO = bytes(BLOCK_BYTES)
+
+
+class Told:
+    """Reads the probability of a block from its last sample (per cent)."""
+
+    def feed(self, pcm20: bytes) -> VadReading:
+        speech = int(np.frombuffer(pcm20, "<i2")[-1]) / 100
+        return VadReading(speech, speech)
+
+    def reset(self) -> None:
+        """Nothing is remembered."""
+
+
+def block(number: int, speech: int) -> bytes:
+    """A block that carries its number in every sample but the last."""
+    pcm = np.full(BLOCK_BYTES // 2, number, "<i2")
+    pcm[-1] = speech
+    return pcm.tobytes()
+
+
+class Mic:
+    def __init__(self, settings: GateSettings | None = None) -> None:
+        self.gate = Gate(Told(), settings)
+        self.number = 0
+        self.at = 10.0
+        self.sent = b""
+        self.events: list[object] = []
+
+    def say(self, ms: int, speech: int) -> list[GateStep]:
+        steps = []
+        for _ in range(ms // 20):
+            steps.append(self._feed(block(self.number, speech)))
+        return steps
+
+    def mute(self, ms: int) -> list[GateStep]:
+        return [self._feed(ZERO) for _ in range(ms // 20)]
+
+    def _feed(self, pcm: bytes) -> GateStep:
+        step = self.gate.feed(pcm, self.at)
+        self.number += 1
+        self.at += 0.02
+        self.sent += step.forward
+        self.events += step.events
+        return step
+
+    def sent_blocks(self) -> list[int]:
+        starts = range(0, len(self.sent), BLOCK_BYTES)
+        return [int(np.frombuffer(self.sent[s : s + 2], "<i2")[0]) for s in starts]
+
+    def kinds(self) -> list[type]:
+        return [type(event) for event in self.events]
+
+
+def first(events: Iterable[object], kind: type) -> object:
+    return next(event for event in events if isinstance(event, kind))
+
+
+@pytest.mark.req("RTC-8")
+def test_silence_is_not_forwarded() -> None:
+    mic = Mic()
+    steps = mic.say(60_000, 5)
+    assert mic.sent == b""
+    assert mic.events == []
+    assert not any(step.open for step in steps)
+
+
+@pytest.mark.req("RTC-9", "RTC-8")
+def test_t29_the_pre_roll_is_400_ms_and_sample_exact() -> None:
+    """T29: forwarded audio starts 400 ms before the gate opened, no sample lost or doubled."""
+    mic = Mic()
+    mic.say(2000, 2)
+    mic.say(1000, 90)
+    opened = 100 + 2  # the third voiced block makes speech certain
+    assert mic.sent_blocks()[0] == opened - 20
+    assert mic.sent_blocks() == list(range(opened - 20, mic.number))
+    assert mic.sent == b"".join(
+        block(n, 2 if n < 100 else 90) for n in range(opened - 20, mic.number)
+    )
+
+
+@pytest.mark.req("RTC-9")
+def test_the_first_forwarded_sample_lies_300_to_400_ms_before_the_onset() -> None:
+    for over_tutor in (False, True):
+        mic = Mic()
+        mic.gate.set_tutor_speaking(over_tutor)
+        mic.say(2000, 2)
+        mic.say(400, 90)
+        started = first(mic.events, SpeechStarted)
+        assert isinstance(started, SpeechStarted)
+        first_sent_at = 10.0 + mic.sent_blocks()[0] * 0.02
+        assert 0.25 <= started.onset - first_sent_at <= 0.4
+
+
+@pytest.mark.req("RTC-8")
+def test_enough_trailing_audio_follows_the_speech() -> None:
+    mic = Mic(GateSettings(trailing_ms=1500))
+    mic.say(1000, 2)
+    mic.say(600, 90)
+    last = mic.number - 1
+    mic.say(5000, 2)
+    trailing = (mic.sent_blocks()[-1] - last) * 20
+    assert 1500 <= trailing <= 1500 + MARGIN_MS
+    assert not mic.gate.open
+
+
+def test_reopening_soon_repeats_no_sample() -> None:
+    mic = Mic(GateSettings(trailing_ms=500))
+    mic.say(1000, 2)
+    for _ in range(3):
+        mic.say(200, 90)
+        mic.say(800, 2)
+    sent = mic.sent_blocks()
+    assert sent == sorted(set(sent))
+
+
+def test_t7_a_short_quiet_word_gets_through() -> None:
+    """T7: a 120 ms voiced burst."""
+    mic = Mic()
+    mic.say(1000, 2)
+    start = mic.number
+    mic.say(120, 55)
+    mic.say(3000, 2)
+    assert mic.kinds() == [SpeechEvidence, SpeechStarted, SpeechEnded]
+    assert set(range(start - 15, start + 6)) <= set(mic.sent_blocks())
+
+
+def test_evidence_comes_before_certainty() -> None:
+    mic = Mic()
+    mic.say(200, 2)
+    mic.say(1000, 90)
+    assert mic.kinds() == [SpeechEvidence, SpeechStarted, SpeechSustained]
+    evidence, started, sustained = (event.at for event in mic.events)  # type: ignore[attr-defined]
+    assert started - evidence == pytest.approx(0.04)
+    assert sustained - evidence == pytest.approx(0.48)
+
+
+def test_a_click_is_evidence_at_most() -> None:
+    mic = Mic()
+    mic.say(200, 2)
+    mic.say(40, 90)
+    mic.say(2000, 2)
+    assert mic.kinds() == [SpeechEvidence]
+    assert mic.sent == b""
+
+
+def test_more_evidence_is_needed_over_the_tutor() -> None:
+    quiet, loud = Mic(), Mic()
+    loud.gate.set_tutor_speaking(True)
+    for mic in (quiet, loud):
+        mic.say(200, 2)
+        mic.say(60, 55)
+        mic.say(60, 2)
+    assert SpeechStarted in quiet.kinds()
+    assert loud.kinds() == []
+    loud.say(80, 90)
+    assert SpeechStarted in loud.kinds()
+
+
+def test_a_cough_over_the_tutor_is_over_soon() -> None:
+    mic = Mic()
+    mic.gate.set_tutor_speaking(True)
+    mic.say(200, 2)
+    mic.say(160, 90)
+    mic.say(1000, 2)
+    started, ended = first(mic.events, SpeechStarted), first(mic.events, SpeechEnded)
+    assert isinstance(started, SpeechStarted)
+    assert isinstance(ended, SpeechEnded)
+    assert ended.at - started.at < 0.4
+    assert SpeechSustained not in mic.kinds()
+
+
+def test_a_breath_within_a_sentence_does_not_end_speech() -> None:
+    mic = Mic()
+    mic.say(200, 2)
+    for _ in range(5):
+        mic.say(300, 90)
+        mic.say(400, 2)
+    assert mic.kinds().count(SpeechStarted) == 1
+    assert SpeechEnded not in mic.kinds()
+
+
+@pytest.mark.req("RTC-10")
+def test_t5_mute_in_the_middle_of_a_word_ends_the_speech() -> None:
+    """T5: from then on only zero blocks."""
+    mic = Mic()
+    mic.say(200, 2)
+    mic.say(500, 90)
+    muted = mic.at
+    mic.mute(3000)
+    ended = first(mic.events, SpeechEnded)
+    assert isinstance(ended, SpeechEnded)
+    assert ended.at - muted <= 1.2
+    assert not mic.gate.open
+    assert len(mic.sent) // BLOCK_BYTES * 20 >= 500 + 1500
+
+
+def test_t5_time_and_not_blocks_ends_the_speech() -> None:
+    mic = Mic()
+    mic.say(200, 2)
+    mic.say(500, 90)
+    mic.at += 3.0  # nothing at all arrived meanwhile
+    mic.mute(20)
+    assert mic.kinds()[-1] is SpeechEnded
+
+
+def test_own_turns_are_bracketed_by_the_gate() -> None:
+    mic = Mic(GateSettings(service_ends_turns=False, hangover_ms=1200))
+    mic.say(1000, 2)
+    steps = mic.say(600, 90) + mic.say(3000, 2)
+    brackets = [
+        (type(event), bool(step.forward))
+        for step in steps
+        for event in step.events
+        if isinstance(event, SpeechStarted | SpeechEnded)
+    ]
+    assert brackets == [(SpeechStarted, True), (SpeechEnded, True)]
+    started = next(i for i, s in enumerate(steps) if s.forward)
+    ended = next(i for i, s in enumerate(steps) if SpeechEnded in map(type, s.events))
+    assert all(step.forward for step in steps[started : ended + 1])
+    assert not any(step.forward for step in steps[ended + 1 :])
+    assert ended * 20 == 600 + 1200
+
+
+@pytest.mark.parametrize("pause", [600, 1000])
+def test_t8_own_turns_survive_a_pause_in_a_sentence(pause: int) -> None:
+    """T8: one turn while the pause is shorter than the hang-over."""
+    mic = Mic(GateSettings(service_ends_turns=False, hangover_ms=1200))
+    mic.say(600, 90)
+    mic.say(pause, 2)
+    mic.say(600, 90)
+    mic.say(2000, 2)
+    assert mic.kinds().count(SpeechStarted) == mic.kinds().count(SpeechEnded) == 1
+
+
+def test_the_meter_shows_the_voice_and_falls_back() -> None:
+    gate = Gate(Told())
+    t = np.arange(320) / 16_000
+    voice = (3000 * np.sin(2 * np.pi * 200 * t)).astype("<i2").tobytes()
+    assert gate.feed(ZERO, 0.0).level == 0.0
+    loud = gate.feed(voice, 0.02).level
+    assert 0.5 < loud <= 1.0
+    levels = [gate.feed(ZERO, 0.04 + n * 0.02).level for n in range(40)]
+    assert levels == sorted(levels, reverse=True)
+    assert levels[-1] < 0.01
+
+
+@pytest.mark.parametrize("size", [0, 639, 1280])
+def test_only_whole_blocks_are_taken(size: int) -> None:
+    with pytest.raises(ValueError, match="640"):
+        Gate(Told()).feed(bytes(size), 0.0)
+
+
+# --- push-to-talk (energy decides, not the detector) ---------------------------------------------
+
+
+def loud_block(number: int) -> bytes:
+    return np.full(BLOCK_BYTES // 2, 1000 + number, "<i2").tobytes()
+
+
+def held(gate: Gate, blocks: list[bytes]) -> tuple[bytes, list[object]]:
+    sent, events = b"", []
+    for n, pcm in enumerate(blocks):
+        step = gate.feed(pcm, n * 0.02)
+        sent += step.forward
+        events += step.events
+    return sent, events
+
+
+def test_nothing_passes_unless_held() -> None:
+    gate = Gate(Told(), GateSettings(mode="ptt"))
+    sent, events = held(gate, [loud_block(n) for n in range(100)])
+    assert (sent, events) == (b"", [])
+
+
+@pytest.mark.req("OWN-33")
+def test_an_empty_hold_sends_nothing() -> None:
+    gate = Gate(Told(), GateSettings(mode="ptt"))
+    gate.hold(True)
+    sent, events = held(gate, [ZERO] * 50)
+    gate.hold(False)
+    assert held(gate, [ZERO] * 50) == (b"", [])
+    assert (sent, events) == (b"", [])
+
+
+@pytest.mark.req("OWN-31", "OWN-32", "RTC-9")
+def test_a_hold_sends_from_its_pre_roll_to_the_release_then_silence() -> None:
+    gate = Gate(Told(), GateSettings(mode="ptt", trailing_ms=100))
+    held(gate, [loud_block(n) for n in range(30)])
+    gate.hold(True)
+    quiet, voice = [ZERO] * 5, [loud_block(n) for n in range(10)]
+    sent, events = held(gate, [*quiet, *voice, *quiet])
+    assert sent == b"".join([*quiet, *voice, *quiet])
+    assert [type(e) for e in events] == [SpeechEvidence, SpeechStarted]
+    gate.hold(False)
+    sent, events = held(gate, voice * 5)
+    assert [type(e) for e in events] == [SpeechEnded]
+    assert sent == ZERO * ((100 + MARGIN_MS) // 20)
