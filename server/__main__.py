@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 import logging
 import signal
+import ssl
 import sys
 from collections.abc import Sequence
 
@@ -42,6 +43,7 @@ environment:
   PIDJIN_DEV_TOKEN      a fixed admin bearer for scripts, on loopback only
   PIDJIN_ICE_SERVERS    JSON list of ICE servers for browsers
   PIDJIN_TURN_URL       TURN server, with PIDJIN_TURN_SECRET for time-limited credentials
+  PIDJIN_TLS_CERT       certificate and PIDJIN_TLS_KEY, its key: serves https
   PIDJIN_LOG_LEVEL      DEBUG, INFO, WARNING or ERROR (INFO); PIDJIN_LOG_JSON=1 for JSON lines
   PIDJIN_LOCAL_LLM_URL  OpenAI-compatible endpoint that words the local tutor's answers
   GEMINI_API_KEY        without it the local tutor answers
@@ -59,7 +61,7 @@ async def serve(settings: Settings, extras: Sequence[Extra] = (voice,)) -> None:
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=SHUTDOWN_S)
     await runner.setup()
     try:
-        site = web.TCPSite(runner, settings.host, settings.port)
+        site = web.TCPSite(runner, settings.host, settings.port, ssl_context=_tls_context(settings))
         await site.start()
         await _greet(app[CONTEXT], runner.addresses[0])
         await stop.wait()
@@ -69,9 +71,18 @@ async def serve(settings: Settings, extras: Sequence[Extra] = (voice,)) -> None:
         await runner.cleanup()
 
 
+def _tls_context(settings: Settings) -> ssl.SSLContext | None:
+    if settings.tls_cert is None:
+        return None
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(settings.tls_cert, settings.tls_key)
+    return context
+
+
 async def _greet(ctx: Context, address: Sequence[object]) -> None:
     host = "localhost" if ctx.settings.host in ("0.0.0.0", "::") else ctx.settings.host
-    where = f"http://{f'[{host}]' if ':' in host else host}:{address[1]}"
+    scheme = "https" if ctx.settings.tls_cert else "http"
+    where = f"{scheme}://{f'[{host}]' if ':' in host else host}:{address[1]}"
     code = await mint_admin_link(ctx)
     # Not a log line: the link is a secret, and logs are kept.
     print(

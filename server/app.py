@@ -50,7 +50,7 @@ def build_app(
     Nothing is opened before the application starts, except the signing secret.
     """
     ctx = _context(settings, clock or SystemClock(), models)
-    limits = Limits()
+    limits = Limits(settings.dev_token)
     app = web.Application(
         middlewares=[guard(settings, limits, ctx.metrics)], client_max_size=DOCUMENT_BODY_MAX
     )

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import Any, NoReturn
 
 from aiohttp import web
 
-from server.errors import Refused, invalid
+from server.errors import Code, Refused, invalid
 
 JSON_TYPE = "application/json"
+# A body that trickles in would hold its connection forever.
+BODY_DEADLINE_S = 30.0
 
 
 def _too_large(limit: int) -> Refused:
@@ -26,10 +29,14 @@ async def read_json(request: web.Request, limit: int) -> Any:
     if request.content_length is not None and request.content_length > limit:
         raise _too_large(limit)
     body = bytearray()
-    async for chunk in request.content.iter_any():
-        body += chunk
-        if len(body) > limit:
-            raise _too_large(limit)
+    try:
+        async with asyncio.timeout(BODY_DEADLINE_S):
+            async for chunk in request.content.iter_any():
+                body += chunk
+                if len(body) > limit:
+                    raise _too_large(limit)
+    except TimeoutError:
+        raise Refused(Code.DEADLINE_EXCEEDED, "The request took too long to arrive.") from None
     return parse_json(bytes(body))
 
 

@@ -74,3 +74,5 @@ def set_up(settings: Settings) -> None:
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
     for name in ("server", "media", "agent", "local_gemini"):
         logging.getLogger(name).setLevel(settings.log_level)
+    # ADK warns about answers without token counts at each warm-up.
+    logging.getLogger("google_adk").setLevel(logging.ERROR)

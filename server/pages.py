@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import mimetypes
+import re
 from pathlib import Path
 
 from aiohttp import hdrs, web
@@ -18,6 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 STATIC = Path(__file__).resolve().parent / "static"
 CLIENT_DIST = ROOT / "client" / "dist"
 DOCS = ROOT / "docs"
+_VERSIONED = re.compile(r"\d+\.\d+[^/]*(/|\Z)")
 # Extensions that the platform's table may lack.
 _TYPES = {
     ".js": "text/javascript",
@@ -69,10 +71,21 @@ class Pages:
         path = request.match_info["path"] or "index.html"
         if path == "index.html" and not (self._client / path).is_file():
             return await _file(request, STATIC / "unbuilt.html", status=503)
-        file = (self._client / path).resolve()
-        if not file.is_relative_to(self._client):
+        file = _inside(self._client, path)
+        if file is None and _VERSIONED.match(path):
+            raise web.HTTPFound("/web/")  # a bookmark of an earlier release (HOME-16)
+        if file is None:
             raise missing("There is nothing at this address.")
         return await _file(request, file)
+
+
+def _inside(folder: Path, path: str) -> Path | None:
+    """The existing file `path` of `folder`; None for anything else or anywhere else."""
+    try:
+        file = (folder / path).resolve()
+        return file if file.is_relative_to(folder) and file.is_file() else None
+    except (OSError, ValueError):
+        return None
 
 
 async def _file(request: web.Request, file: Path, *, status: int = 200) -> web.Response:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hmac
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -17,7 +16,7 @@ from server.operations import OPERATIONS
 from server.operations.people import APPROVE_USER, MINT_INVITE, REJECT_USER, REVOKE_USER
 from server.registry import Operation, perform
 from server.roles import require
-from server.security import Limits, is_local
+from server.security import Limits, is_local, is_token
 from server.store.port import StoreError
 from server.version import VERSION
 
@@ -143,12 +142,7 @@ class Health:
 
     async def metrics(self, request: web.Request) -> web.Response:
         """Prometheus text, for this machine or the holder of the dev token."""
-        token, wanted = bearer_of(request.headers), self._ctx.settings.dev_token
-        known = (
-            token is not None
-            and wanted is not None
-            and hmac.compare_digest(token.encode(errors="replace"), wanted.encode())
-        )
+        known = is_token(bearer_of(request.headers), self._ctx.settings.dev_token)
         if not known and not is_local(request):
             raise denied("Metrics are for this machine only.")
         return web.Response(

@@ -77,6 +77,8 @@ class Settings(BaseSettings):
     )
     turn_url: str | None = Field(default=None, validation_alias="PIDJIN_TURN_URL")
     turn_secret: str | None = Field(default=None, validation_alias="PIDJIN_TURN_SECRET", repr=False)
+    tls_cert: Path | None = Field(default=None, validation_alias="PIDJIN_TLS_CERT")
+    tls_key: Path | None = Field(default=None, validation_alias="PIDJIN_TLS_KEY")
     gemini_api_base: str | None = Field(default=None, validation_alias="GEMINI_API_BASE")
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
         default="INFO", validation_alias="PIDJIN_LOG_LEVEL"
@@ -127,6 +129,11 @@ class Settings(BaseSettings):
             )
         if (self.turn_url is None) != (self.turn_secret is None):
             problems.append("PIDJIN_TURN_URL and PIDJIN_TURN_SECRET must be set together")
+        if (self.tls_cert is None) != (self.tls_key is None):
+            problems.append("PIDJIN_TLS_CERT and PIDJIN_TLS_KEY must be set together")
+        for name, file in (("PIDJIN_TLS_CERT", self.tls_cert), ("PIDJIN_TLS_KEY", self.tls_key)):
+            if file is not None and not file.is_file():
+                problems.append(f"{name}: there is no file {file}")
         if problems:
             raise ValueError("; ".join(problems))
         return self

@@ -12,13 +12,14 @@ from typing import Annotated
 from aiohttp import web
 from pydantic import AfterValidator, Field
 
+from agent.prompts.quoting import one_line
 from server.announcements import SignedOut
 from server.bodies import read_json
 from server.callers import Caller
 from server.clock import stamp
 from server.context import Context
 from server.cookies import clear_cookies, set_cookies
-from server.errors import PidjinError, denied
+from server.errors import Refused, denied
 from server.identity.links import Link
 from server.identity.port import Identity
 from server.operations.fields import NotBlank
@@ -27,7 +28,6 @@ from server.reads import me
 from server.registry import BODY_MAX, Wire, parse
 from server.roles import Role
 from server.security import Limits
-from server.store.records import one_line
 
 ADMIN_UID = "bootstrap-admin"
 ADMIN_EMAIL = "admin@localhost"
@@ -125,7 +125,7 @@ class SignIn:
         """Who is signed in already, if that can be trusted; a stale cookie is nobody."""
         try:
             return await self._ctx.callers.authenticate(request)
-        except PidjinError:
+        except Refused:
             return None
 
     async def _signed_in(self, request: web.Request, identity: Identity) -> web.Response:

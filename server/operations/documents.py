@@ -18,6 +18,7 @@ from agent.documents import (
     document_tier,
 )
 from agent.documents import ground_document as ground
+from agent.prompts.quoting import one_line
 from agent.tiers import ContextTiers, TierThresholds
 from agent.topic import Tier
 from server.callers import Caller
@@ -27,7 +28,7 @@ from server.operations.fields import NotBlank
 from server.operations.topics import GroundedResponse
 from server.registry import MODEL_DEADLINE_S, Operation, Wire
 from server.roles import Role
-from server.store.records import StoredTopic, document_topic_id, one_line, topic_path
+from server.store.records import StoredTopic, document_topic_id, topic_path
 from server.usage import Tally
 
 TEXT_MAX_CHARS = 120_000
@@ -73,7 +74,7 @@ async def ground_document(
     config = await ctx.config.load()
     # Decoding, hashing and counting take tens of milliseconds for the largest file.
     material = await asyncio.to_thread(_read, request, config.tiers, config.thresholds)
-    title = one_line(request.title) or request.title.strip()
+    title = one_line(request.title)
     topic_id = document_topic_id(title, caller.uid)
     stored = await ctx.store.get(topic_path(topic_id))
     if stored is not None:

@@ -6,6 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, StringConstraints
 
+from agent.prompts.quoting import one_line
+
 SessionId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,128}$")]
 TopicId = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 Uid = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,128}$")]
@@ -15,7 +17,8 @@ REVEAL_STATE_MAX_CHARS = 32_000
 
 
 def _not_blank(value: str) -> str:
-    if not value.strip():
+    """Spaces and invisible characters alone are nothing to work with."""
+    if not one_line(value):
         raise ValueError("must not be empty")
     return value
 

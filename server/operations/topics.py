@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from agent.grounding import ground_topic as ground
+from agent.prompts.quoting import one_line
 from agent.topic import Grounded
 from server.callers import Caller
 from server.context import Context
@@ -18,7 +19,6 @@ from server.roles import Role
 from server.store.port import Transaction
 from server.store.records import (
     StoredTopic,
-    one_line,
     own_topic_id,
     shared_topic_id,
     topic_path,
@@ -57,7 +57,7 @@ class GroundedResponse(Wire):
 async def ground_topic(
     ctx: Context, caller: Caller, request: GroundTopicRequest
 ) -> GroundedResponse:
-    title = one_line(request.topic) or request.topic.strip()
+    title = one_line(request.topic)
     if not request.force_refresh:
         cached = await _cached(ctx, caller.uid, title, request.kind)
         if cached is not None:

@@ -59,11 +59,6 @@ def document_topic_id(title: str, uid: str) -> str:
     return _sha256(f"doc:{uid}:{title}")
 
 
-def one_line(text: str) -> str:
-    """A title as it is stored: one line, no control characters, single spaces."""
-    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
-
-
 def new_user(*, email: str, display_name: str, role: str, now: datetime) -> Document:
     """DATA-1; optional keys are absent before they are set."""
     user: Document = {"email": email, "role": role, "createdAt": stamp(now)}
