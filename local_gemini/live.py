@@ -116,6 +116,7 @@ class LiveDoor:
         record.setup_frame = first
         raw = setup_message(first)
         record.setup = raw
+        house.journal.touch()
         if token is not None:
             raw = token.effective(raw)
         setup = setup_of(raw)

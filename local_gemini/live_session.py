@@ -58,7 +58,7 @@ class LiveSession:
             self.spawn(self.desk.run())
             try:
                 await self._quiet()
-                await self.fire("ready")
+                self.spawn(self.fire("ready"))
                 await read_client(self)
             finally:
                 self.socket.gone.set()

@@ -93,6 +93,15 @@ class Socket:
         if transport is not None:
             transport.abort()
 
+    async def ignore(self, seconds: float) -> None:
+        """Reads and drops what comes, until the connection or the time is over."""
+        try:
+            async with asyncio.timeout(seconds):
+                while await self.receive() is not None:
+                    pass
+        except TimeoutError:
+            return
+
     async def pause(self, seconds: float) -> None:
         """Waits, but not beyond the end of the connection."""
         try:

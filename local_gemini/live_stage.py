@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from local_gemini.live_socket import Socket
 from local_gemini.record import keep
+from local_gemini.refusal import HANG_S
 from local_gemini.script import Stage
 from local_gemini.wire import Json
 
@@ -34,7 +35,8 @@ class SocketStage(Stage):
         self._socket.abort("script")
 
     async def hang(self) -> None:
-        await self._socket.gone.wait()
+        """Reads on without a word: nobody else would notice the client leaving."""
+        await self._socket.ignore(HANG_S)
 
     async def pause(self, ms: int) -> None:
         await self._socket.pause(ms / 1000 / self._speed)
@@ -49,6 +51,9 @@ class LiveStage(SocketStage):
     def __init__(self, session: LiveSession, turn: Turn | None) -> None:
         super().__init__(session.socket, session.house.speed)
         self._session, self._turn = session, turn
+
+    async def hang(self) -> None:
+        await self._socket.pause(HANG_S)
 
     async def go_away(self, time_left_s: float, then_close: bool) -> None:
         await self._session.go_away(time_left_s, then_close)
