@@ -93,6 +93,7 @@ class FakeSession:
         if not self.closed:
             self.closed = True
             self._trace.add("close", self.number)
+            self._frames.put_nowait(LiveClosed(1000, "", "local"))
 
     def kinds(self) -> list[str]:
         return [kind for kind, _ in self.sent]
