@@ -37,6 +37,13 @@ class EmptyAnswer(ModelAnswerUnusable):
         self.part_kinds = part_kinds
 
 
+class ToolLoop(ModelAnswerUnusable):
+    """The model kept calling tools instead of answering; worth another attempt."""
+
+    def __init__(self, calls: int) -> None:
+        super().__init__("The model found no end.", f"{calls} calls without an answer")
+
+
 class NoDecision(ModelAnswerUnusable):
     """No usable decision after every attempt (MOVE-11)."""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import ssl
+import warnings
 import wave
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -201,9 +202,13 @@ class ModelGateway:
         config = token_config(constraints, uses, expire_time, new_session_expire_time)
 
         async def call(client: genai.Client, http: types.HttpOptions) -> types.AuthToken:
-            token: types.AuthToken = await client.aio.auth_tokens.create(
-                config=config.model_copy(update={"http_options": http})
-            )
+            with warnings.catch_warnings():
+                # Only while the coroutine is made: the SDK calls its tokens experimental, once.
+                warnings.filterwarnings("ignore", message="The SDK's token creation")
+                minting = client.aio.auth_tokens.create(
+                    config=config.model_copy(update={"http_options": http})
+                )
+            token: types.AuthToken = await minting
             return token
 
         token = await self._client.call(call, api_version=TOKEN_VERSION)

@@ -11,10 +11,12 @@ from google.adk.models.llm_response import LlmResponse
 from google.genai import types
 from pydantic import PrivateAttr
 
-from agent.failures import ModelError
+from agent.failures import ModelError, ToolLoop
 from agent.gemini import ModelGateway
 from agent.model_answer import empty, parts_of, plain_text, refuse_blocked
 from agent.turn import CURRENT
+
+CALLS_PER_ATTEMPT = 6  # three tools, each once, and room to look twice
 
 # ADK warns about every answer without counts.
 _NO_USAGE = types.GenerateContentResponseUsageMetadata(total_token_count=0)
@@ -43,6 +45,9 @@ class GatewayLlm(BaseLlm):
         turn = CURRENT.get()
         used: types.GenerateContentResponseUsageMetadata | None = None
         try:
+            turn.calls += 1
+            if turn.calls > CALLS_PER_ATTEMPT:
+                raise ToolLoop(CALLS_PER_ATTEMPT)
             async with turn.slot.yielded():
                 response = await self._gateway.generate(
                     model=turn.request.model,

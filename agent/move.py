@@ -26,9 +26,9 @@ from google.genai import types
 
 from agent.decision import Decision, DecisionInvalid, parse_decision
 from agent.dialogue import MoveRequest
-from agent.failures import EmptyAnswer, ModelTimeout, NoDecision
+from agent.failures import EmptyAnswer, ModelTimeout, NoDecision, ToolLoop
 from agent.gemini import ModelGateway
-from agent.llm import GatewayLlm
+from agent.llm import CALLS_PER_ATTEMPT, GatewayLlm
 from agent.prompts.move_instruction import compose_move_instruction, compose_query
 from agent.tools import topic_tools
 from agent.topic import Grounded, Section
@@ -37,7 +37,6 @@ from agent.usage import UsageSink, usage_of
 
 HANDLER = "dialogueTurn"
 ATTEMPTS = 3  # MOVE-11
-LLM_CALLS_PER_ATTEMPT = 6  # three tools, each once, and room to look twice
 CONCURRENT_TURNS = 2
 TURN_DEADLINE_S = 55.0  # below the 60 s of the operation (API-49)
 _APP = "pidjin"
@@ -72,7 +71,7 @@ class MoveAgent:
                     attempts += 1
                     try:
                         decision = parse_decision(await self._mind.run(turn))
-                    except EmptyAnswer as error:
+                    except (EmptyAnswer, ToolLoop) as error:
                         why = error.detail
                     except (DecisionInvalid, LlmCallsLimitExceededError) as error:
                         why = str(error)
@@ -84,7 +83,7 @@ class MoveAgent:
             raise ModelTimeout("The tutor took too long to decide.") from None
         finally:
             CURRENT.reset(token)
-            if turn.steps:
+            if turn.steps or turn.usage.total:
                 record(HANDLER, request.model, turn.usage)
             log.info(
                 "move turn",
@@ -132,7 +131,7 @@ class _Mind:
 
     async def run(self, turn: Turn) -> str:
         """One attempt: the final text of the event stream. Raises what the turn failed with."""
-        turn.failure = None
+        turn.failure, turn.calls = None, 0
         session_id = uuid4().hex
         await self.sessions.create_session(app_name=_APP, user_id=_USER, session_id=session_id)
         text = ""
@@ -143,12 +142,12 @@ class _Mind:
                 new_message=types.Content(
                     role="user", parts=[types.Part(text=compose_query(turn.request))]
                 ),
-                run_config=RunConfig(max_llm_calls=LLM_CALLS_PER_ATTEMPT),
+                run_config=RunConfig(max_llm_calls=CALLS_PER_ATTEMPT + 1),
             )
             async with aclosing(events):
                 async for event in events:
                     if event.usage_metadata is not None:
-                        turn.steps += 1
+                        turn.steps += event.error_code is None
                         turn.usage += usage_of(event.usage_metadata)
                     if event.is_final_response() and event.content is not None:
                         parts = event.content.parts or ()

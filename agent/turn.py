@@ -52,7 +52,8 @@ class Slot:
 
 @dataclass(slots=True)
 class Turn:
-    """`topic` is the bound topic, replaced when a tool refreshed it."""
+    """`topic` is the bound topic, replaced when a tool refreshed it; `steps` are model answers
+    of the whole turn, `calls` model calls of the running attempt."""
 
     request: MoveRequest
     topic: Grounded
@@ -60,6 +61,7 @@ class Turn:
     refresh: Refresh | None = None
     usage: TokenUsage = field(default_factory=TokenUsage)
     steps: int = 0
+    calls: int = 0
     tools: list[str] = field(default_factory=list)
     failure: ModelError | None = None
 
