@@ -10,8 +10,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import replace
+from typing import Any
 
 from media.live.capabilities import capabilities_of
 from media.live.dialer import NO_SETUP, Dialer
@@ -19,20 +20,14 @@ from media.live.fence import fenced
 from media.live.limits import LinkLimits, LinkStats
 from media.live.link_events import LinkAsleep, LinkAwake, LinkDown, LinkEvent, LinkFailed, LinkUp
 from media.live.port import (
-    GoAway,
-    Handle,
-    Interaction,
     LiveClosed,
     LiveConnector,
     LiveEvent,
     LiveRefused,
     LiveSession,
     LiveSetup,
-    ToolCall,
-    ToolCancelled,
-    TurnComplete,
-    Unknown,
 )
+from media.live.receiver import Receiver
 from media.live.recovery import Lane, Recovery, Redial, Stop
 from media.live.rotation import Rotation
 from media.live.sender import Ending, Sender
@@ -78,9 +73,8 @@ class LiveLink:
         self._stats = LinkStats()
         self._sender = Sender(quiet, self._limits, self._stats)
         self._recovery = Recovery(jitter)
-        self._rotation = Rotation(0.0)
+        self._receiver = Receiver(self._emit, self._sender, self._recovery, self._stats)
         self._setup: LiveSetup | None = None
-        self._handle = ""
         self._session: LiveSession | None = None
         self._main: asyncio.Task[None] | None = None
         self._asleep = False
@@ -103,7 +97,7 @@ class LiveLink:
     @property
     def handle(self) -> str:
         """The newest resumable handle, or an empty text."""
-        return self._handle
+        return self._receiver.handle
 
     def audio(self, pcm: bytes) -> None:
         """Microphone sound that may leave, PCM16 mono 16 kHz. ValueError for half a sample."""
@@ -173,14 +167,12 @@ class LiveLink:
     async def _keep(self) -> None:
         dial: Redial | None = Redial(Lane.FRESH)
         while dial is not None:
-            setup = await self._dial(dial)
-            if setup is None:
-                return
-            dial = await self._serve(setup)
+            up = await self._dial(dial)
+            dial = None if up is None else await self._serve(up)
 
     # --- opening -------------------------------------------------------------------------------
 
-    async def _dial(self, dial: Redial) -> LiveSetup | None:
+    async def _dial(self, dial: Redial) -> LinkUp | None:
         """Connects, by the rules of recovery; None after LinkFailed."""
         while True:
             await asyncio.sleep(dial.delay_s)
@@ -197,11 +189,11 @@ class LiveLink:
                 return None
             dial = verdict
 
-    async def _open(self, dial: Redial) -> LiveSetup:
+    async def _open(self, dial: Redial) -> LinkUp:
         resumed = dial.lane is Lane.RESUME
         if not resumed:
             # The stored state that composes a fresh session already holds what waits here.
-            self._handle = ""
+            self._receiver.handle = ""
             self._sender.held.clear()
         setup = await self._next_setup(self._setup if resumed else None)
         session = await self._dialer.connect(setup)
@@ -210,9 +202,8 @@ class LiveLink:
         self._stats.resumptions += resumed
         self._stats.reseeds += not resumed and not first
         self._setup, self._session = setup, session
-        self._rotation = Rotation(asyncio.get_running_loop().time())
-        self._emit(LinkUp(first, resumed, not resumed and not first, setup.model))
-        return setup
+        self._receiver.rotation = Rotation(asyncio.get_running_loop().time())
+        return LinkUp(first, resumed, not resumed and not first, setup.model)
 
     async def _next_setup(self, resumed: LiveSetup | None) -> LiveSetup:
         """`resumed`: the setup of the session that is resumed; it stands in when none comes."""
@@ -227,16 +218,19 @@ class LiveLink:
             return replace(setup, handle=None, resumption=resumption)
         # Everything but the model may change when a session is resumed.
         model = resumed.model
-        return replace(setup, model=model, handle=self._handle, seeds=(), resumption=resumption)
+        return replace(
+            setup, model=model, handle=self._receiver.handle, seeds=(), resumption=resumption
+        )
 
     # --- serving -------------------------------------------------------------------------------
 
-    async def _serve(self, setup: LiveSetup) -> Redial | None:
+    async def _serve(self, up: LinkUp) -> Redial | None:
         """Runs one session to its end; how to go on, or None after LinkFailed."""
         session, opened_at = self._session, asyncio.get_running_loop().time()
         assert session is not None
         try:
-            ending = await self._exchange(session, setup)
+            self._emit(up)
+            ending = await self._exchange(session, up.model)
             self._session = None
             if ending is not Ending.SLEEP:
                 self._emit(LinkDown(_words(ending)))
@@ -253,64 +247,27 @@ class LiveLink:
                 return self._redial()
             ending = LiveClosed(1001, "the service left at once", "peer")
         assert isinstance(ending, LiveClosed)
-        verdict = self._recovery.lost(ending, resumable=bool(self._handle))
+        verdict = self._recovery.lost(ending, resumable=bool(self._receiver.handle))
         if isinstance(verdict, Stop):
             self._emit(LinkFailed(verdict.code, verdict.reason))
             return None
         return verdict
 
-    async def _exchange(self, session: LiveSession, setup: LiveSetup) -> Ending | LiveClosed:
+    async def _exchange(self, session: LiveSession, model: str) -> Ending | LiveClosed:
         def current() -> bool:
             return self._session is session
 
-        async def send() -> Ending | LiveClosed:
-            row = capabilities_of(setup.model)
-            try:
-                return await self._sender.run(session, row, self._rotation, current)
-            except LiveClosed as closed:
-                return closed
-
-        async def receive() -> LiveClosed:
-            while True:
-                try:
-                    events = await session.receive()
-                except LiveClosed as closed:
-                    return closed
-                for event in events if current() else ():
-                    self._heed(event)
-                    self._emit(event)
-
+        row, rotation = capabilities_of(model), self._receiver.rotation
+        send = _ended(self._sender.run(session, row, rotation, current))
+        receive = _ended(self._receiver.run(session, current))
         async with asyncio.TaskGroup() as group:
-            sending = group.create_task(fenced(send(), name="live-link:send"))
-            receiving = group.create_task(fenced(receive(), name="live-link:receive"))
+            sending = group.create_task(fenced(send, name="live-link:send"))
+            receiving = group.create_task(fenced(receive, name="live-link:receive"))
             await asyncio.wait((sending, receiving), return_when=asyncio.FIRST_COMPLETED)
-            ended: Ending | LiveClosed = (receiving if receiving.done() else sending).result()
+            ending = (receiving if receiving.done() else sending).result()
             sending.cancel()
             receiving.cancel()
-        return ended
-
-    def _heed(self, event: LiveEvent) -> None:
-        """What the link itself learns from an event."""
-        now = asyncio.get_running_loop().time()
-        calls = self._sender.calls
-        match event:
-            case Handle(value, True) if value:
-                self._handle = value
-            case TurnComplete(Interaction.IDLE):
-                self._recovery.turn_completed()
-            case GoAway(time_left_s):
-                _LOG.info("live service leaves", extra={"time_left_s": time_left_s})
-                self._rotation.go_away(now, time_left_s)
-                self._sender.stir()
-            case ToolCall(call_id, name):
-                calls.opened(call_id, name, now)
-                self._sender.stir()
-            case ToolCancelled(call_ids):
-                calls.cancelled(call_ids)
-                self._sender.stir()
-            case Unknown(keys):
-                self._stats.unknown += 1
-                _LOG.info("live message not understood", extra={"keys": keys})
+        return ending
 
     async def _sleep(self) -> Redial:
         loop = asyncio.get_running_loop()
@@ -326,17 +283,24 @@ class LiveLink:
             self._asleep = False
             self._sender.sleepy = False
         if loop.time() - since >= self._limits.handle_ttl_s:
-            self._handle = ""
+            self._receiver.handle = ""
         self._emit(LinkAwake())
         return self._redial()
 
     def _redial(self) -> Redial:
         """The lane of a connection that we gave up ourselves: no failure, no delay."""
-        return Redial(Lane.RESUME if self._handle else Lane.FRESH)
+        return Redial(Lane.RESUME if self._receiver.handle else Lane.FRESH)
 
     def _emit(self, event: LiveEvent | LinkEvent) -> None:
         if not self._closed:
             self._sink(event)
+
+
+async def _ended(work: Coroutine[Any, Any, Ending]) -> Ending | LiveClosed:
+    try:
+        return await work
+    except LiveClosed as closed:
+        return closed
 
 
 def _words(ending: Ending | LiveClosed) -> str:

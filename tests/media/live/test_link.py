@@ -506,3 +506,20 @@ def test_a_send_that_never_gets_through_counts_as_a_dead_line() -> None:
             assert bench.of(LinkDown) == [LinkDown("1006 a send took longer than 5 s")]
 
     run_virtual(main())
+
+
+def test_a_bug_in_the_sink_ends_the_link_loudly_and_frees_the_socket() -> None:
+    async def main() -> None:
+        async with linked() as bench:
+
+            def broken(event: object) -> None:
+                raise KeyError("sink")
+
+            bench.link._sink = broken
+            bench.session.say(ReplyAudio(pcm(1)))
+            with pytest.raises(ExceptionGroup):
+                await bench.run
+            assert bench.session.closed
+            bench.run = asyncio.create_task(bench.link.run())
+
+    run_virtual(main())
