@@ -45,6 +45,10 @@ class Channel:
             return False
         return True
 
+    def close(self) -> None:
+        """Lets go of the library's channel, and with it of the whole connection."""
+        self._channel = None
+
     def _receive(self, channel: RTCDataChannel, message: str | bytes) -> None:
         if channel is not self._channel:
             return

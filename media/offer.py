@@ -70,7 +70,7 @@ def _check(description: sdp.SessionDescription) -> int | None:
     if "" in mids or len(set(mids)) != len(mids):
         raise OfferRefused("The connection offer does not name its sections.")
     groups = [group.items for group in description.group if group.semantic == "BUNDLE"]
-    if len(mids) > 1 and not any(set(mids) <= set(items) for items in groups):
+    if (groups or len(mids) > 1) and [sorted(items) for items in groups] != [sorted(mids)]:
         raise OfferRefused("The connection offer must bundle all sections (BUNDLE).")
     for section in media:
         if section.ice is None or not (section.ice.usernameFragment and section.ice.password):

@@ -92,26 +92,36 @@ class Peer:
         pc = self._pc = self._plane.connection()
         pc.on("connectionstatechange", self._connection_changed)
         pc.on("datachannel", self._channel_arrived)
+        voice: Voice
         if offer.opus is not None and self._plane.raw_hooks:
-            self._voice = RawVoice(self._audio, self._pull, offer.opus)
+            voice = RawVoice(self._audio, self._pull, offer.opus)
         else:
-            self._voice = PlainVoice(self._audio, self._pull, opus=offer.opus is not None)
-        self._release.push_async_callback(self._voice.close)
-        audio = pc.addTransceiver(self._voice.track, "sendrecv")
+            voice = PlainVoice(self._audio, self._pull, opus=offer.opus is not None)
+        self._voice = voice
+        self._release.push_async_callback(voice.close)
+        audio = pc.addTransceiver(voice.track, "sendrecv")
         if offer.opus is not None:
             audio.setCodecPreferences(opus_only())
-        await _understood(pc.setRemoteDescription(RTCSessionDescription(offer.sdp, "offer")))
+        await self._step(pc.setRemoteDescription(RTCSessionDescription(offer.sdp, "offer")))
         for transceiver in pc.getTransceivers():
             if transceiver is not audio:
                 transceiver.direction = "inactive"
         self._release.callback(self._plane.share(audio))
-        self._voice.attach(audio)
-        await _understood(pc.setLocalDescription())
-        if self._closing is not None:
-            raise OfferRefused("The connection was closed before it was answered.")
+        voice.attach(audio)
+        await self._step(pc.setLocalDescription())
         self._born = self._now()
         self._release.callback(self._plane.pacer.add(self.tick))
         return finish_answer(pc.localDescription.sdp)
+
+    async def _step(self, step: Awaitable[None]) -> None:
+        """The boundary to the library: what it makes of a strange offer is a refusal, no crash."""
+        try:
+            await step
+        except Exception as error:
+            raise OfferRefused("The connection offer could not be used.") from error
+        finally:
+            if self._closing is not None:
+                raise OfferRefused("The connection offer came too late: the lesson was closed.")
 
     @property
     def channel_open(self) -> bool:
@@ -208,8 +218,12 @@ class Peer:
                     await self._pc.close()
         except TimeoutError:
             _log.error("peer did not close in time", extra={"peer": self.id})
+        # The boundary to the library: a connection it cannot close is reported and abandoned.
+        except Exception as error:
+            _report("a peer could not be closed", error)
         finally:
             await self._release.aclose()
+            self._channel.close()
             self._pc = self._voice = None
             self._plane.peers.discard(self)
 
@@ -312,14 +326,6 @@ class MediaPlane:
         for peer in tuple(self.peers):
             if peer.tick == tick:
                 peer.end("tick failed")
-
-
-async def _understood(step: Awaitable[None]) -> None:
-    """The boundary to the library: what it makes of a strange offer is a refusal, not a crash."""
-    try:
-        await step
-    except Exception as error:
-        raise OfferRefused("The connection offer could not be used.") from error
 
 
 async def _cancelled(task: asyncio.Task[None]) -> None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+import gc
+import logging
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 from unittest import mock
 
 import numpy as np
+import pytest
 from aiortc import (
     RTCBundlePolicy,
     RTCConfiguration,
@@ -17,7 +20,7 @@ from aiortc import (
     RTCSessionDescription,
 )
 
-from media.hooks import AudioHook
+from media.hooks import AudioHook, connection_of
 from media.opus import Encoder
 from media.peer import MediaPlane, Peer, PeerState
 from media.voice import ParkedTrack
@@ -55,6 +58,15 @@ def packets(pcm: bytes, rate: int = 48_000, **settings: Any) -> list[bytes]:
     settings = {"application": "voip", "bitrate": 32_000, **settings}
     encoder, size = Encoder(rate, **settings), rate // 50 * 2
     return [encoder.encode(pcm[i : i + size]) for i in range(0, len(pcm) - size + 1, size)]
+
+
+@pytest.fixture(autouse=True)
+def no_loop_errors(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    """For every module that imports it: what the loop complains about fails the test."""
+    yield
+    gc.collect()
+    records = [r for r in caplog.get_records("call") if r.name == "asyncio"]
+    assert [r.getMessage() for r in records if r.levelno >= logging.WARNING] == []
 
 
 async def until(condition: Callable[[], object], what: str, within: float = DEADLINE_S) -> None:
@@ -139,6 +151,11 @@ class Client:
         for n, payload in enumerate(payloads):
             self.send(payload)
             await asyncio.sleep(max(0.0, start + 0.020 * (n + 1) - loop.time()))
+
+    def vanish(self) -> None:
+        """The machine is gone: its socket closes and nobody says goodbye."""
+        for protocol in connection_of(self.transceiver)._protocols:
+            protocol.transport.abort()
 
     async def close(self) -> None:
         await self.pc.close()

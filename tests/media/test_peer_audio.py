@@ -13,6 +13,7 @@ from media.inbound import BLOCK_BYTES
 from media.opus import Decoder
 from media.peer import PeerState
 from tests.media.peers import call, loudness, packets, pitch, tone, until
+from tests.media.peers import no_loop_errors as no_loop_errors
 
 
 @pytest.mark.req("RTC-5")
