@@ -66,8 +66,9 @@ class GateSettings:
 
 @dataclass(frozen=True, slots=True)
 class GateStep:
-    """`forward`: PCM16 16 kHz to send now (own-turns mode: activity start goes before it, activity
-    end after it); `level` 0..1 for the meter; `open` after this block."""
+    """`forward`: PCM16 16 kHz to send now, after what the events cause (own-turns mode: activity
+    start before it; nothing follows an end); `level` 0..1 for the meter; `open` after this block.
+    """
 
     forward: bytes
     events: tuple[GateEvent, ...]
@@ -113,8 +114,10 @@ class Gate:
             raise ValueError(f"a block has {BLOCK_BYTES} bytes, not {len(pcm20)}")
         self._level = max(_level(pcm20), self._level * METER_FALL)
         events = self._listen(pcm20, at)
-        forward = self._forward(pcm20, opening=any(isinstance(e, SpeechStarted) for e in events))
-        if self._open and self._may_shut(events):
+        if not self.settings.service_ends_turns and SpeechEnded in map(type, events):
+            self._open = False
+        forward = self._forward(pcm20, opening=SpeechStarted in map(type, events))
+        if self._open and self._may_shut():
             self._open = False
         return GateStep(forward, tuple(events), round(self._level, 3), self._open)
 
@@ -161,9 +164,9 @@ class Gate:
                 pcm20 = SILENCE
         return forward + pcm20
 
-    def _may_shut(self, events: list[GateEvent]) -> bool:
+    def _may_shut(self) -> bool:
         if not self.settings.service_ends_turns:
-            return any(isinstance(event, SpeechEnded) for event in events)
+            return False
         enough = self._trailing_ms >= self.settings.trailing_ms + MARGIN_MS
         return enough and not self._speech.certain
 

@@ -227,11 +227,11 @@ def test_own_turns_are_bracketed_by_the_gate() -> None:
         for event in step.events
         if isinstance(event, SpeechStarted | SpeechEnded)
     ]
-    assert brackets == [(SpeechStarted, True), (SpeechEnded, True)]
+    assert brackets == [(SpeechStarted, True), (SpeechEnded, False)]
     started = next(i for i, s in enumerate(steps) if s.forward)
     ended = next(i for i, s in enumerate(steps) if SpeechEnded in map(type, s.events))
-    assert all(step.forward for step in steps[started : ended + 1])
-    assert not any(step.forward for step in steps[ended + 1 :])
+    assert all(step.forward for step in steps[started:ended])
+    assert not any(step.forward for step in steps[ended:])
     assert ended * 20 == 600 + 1200
 
 

@@ -1,0 +1,98 @@
+"""A lesson's log is a fixture: it replays to the same decisions, and it keeps no words."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given, settings
+
+from media import turn_log
+from media.turn_events import Closed, LearnerWords, SpeechStarted, TimePassed, Typed
+from media.turn_log import TurnLog, TurnLogInvalid, read, replay
+from media.turns import Turns
+from tests.media.test_turns_properties import _STEPS
+
+
+def lesson(log: TurnLog) -> None:
+    turns = Turns()
+    for event in (
+        SpeechStarted(100.0, 99.9),
+        LearnerWords(100.4, "Señor Müller"),
+        LearnerWords(100.9, " asks."),
+        TimePassed(130.0),
+        Typed(131.0, "Hello?", "r1"),
+        Closed(132.0),
+    ):
+        log.record(event, turns.handle(event))
+
+
+def test_a_log_replays_to_the_same_decisions() -> None:
+    lines: list[str] = []
+    lesson(TurnLog(lines.append, masked=False))
+    assert len(lines) == 7
+    assert replay(lines) == []
+
+
+def test_a_changed_decision_is_found_with_its_line() -> None:
+    lines: list[str] = []
+    lesson(TurnLog(lines.append))
+    changed = json.loads(lines[5])
+    changed["effects"] = changed["effects"][1:]
+    lines[5] = json.dumps(changed)
+    (found,) = replay(lines)
+    assert found.line == 6
+    assert isinstance(found.event, Typed)
+    assert len(found.now) == len(found.logged) + 1
+
+
+def test_times_count_from_the_first_event() -> None:
+    lines: list[str] = []
+    lesson(TurnLog(lines.append))
+    _, entries = read(lines)
+    assert [entry.event.at for entry in entries] == [0.0, 0.4, 0.9, 30.0, 31.0, 32.0]
+
+
+def test_masked_words_keep_their_shape_only() -> None:
+    lines: list[str] = []
+    lesson(TurnLog(lines.append))
+    text = "\n".join(lines)
+    assert "xxxxx xxxxxx" in text
+    assert not any(word in text for word in ("Señor", "ller", "asks", "Hello"))
+
+
+@settings(max_examples=60, deadline=None)
+@given(_STEPS)
+def test_any_lesson_replays(steps: list[tuple[float, object]]) -> None:
+    lines: list[str] = []
+    log, turns, at = TurnLog(lines.append, masked=False), Turns(), 0.0
+    for gap, build in steps:
+        at += gap
+        event = build(at)  # type: ignore[operator]
+        log.record(event, turns.handle(event))
+    assert replay(lines) == []
+
+
+def test_the_log_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turn_log, "MAX_EVENTS", 4)
+    lines: list[str] = []
+    log = TurnLog(lines.append)
+    lesson(log)
+    assert len(lines) == 5
+    assert log.lost == 2
+
+
+@pytest.mark.parametrize(
+    ("lines", "where"),
+    [
+        ([], "line 1"),
+        (["{"], "line 1"),
+        (['{"turnLog":99}'], "line 1"),
+        (['{"turnLog":1,"prefix":"t","linkUp":true}', "[]"], "line 2"),
+        (['{"turnLog":1,"prefix":"t","linkUp":true}', '{"event":"Nonsense"}'], "line 2"),
+        (['{"turnLog":1,"prefix":"t","linkUp":true}', '{"event":"Typed","at":1}'], "line 2"),
+    ],
+)
+def test_what_is_no_log_is_refused_by_line(lines: list[str], where: str) -> None:
+    with pytest.raises(TurnLogInvalid, match=where):
+        read(lines)
