@@ -40,17 +40,20 @@ class Edge:
 
 
 class Hearing:
-    """`recognise` starts a recognition owned by the session. `end_pointer` None: bracketed."""
+    """`recognise` starts a recognition owned by the session; one that starts ahead of the end is
+    shown to `interim` as well. `end_pointer` None: bracketed."""
 
     def __init__(
         self,
         end_pointer: EndPointer | None,
         silence_ms: int,
         recognise: Callable[[bytes], asyncio.Task[str]],
+        interim: Callable[[asyncio.Task[str]], None],
     ) -> None:
         self._pointer = end_pointer
         self._silence_ms = silence_ms
         self._recognise = recognise
+        self._interim = interim
         self._ahead: Utterance | None = None
         self._speaking = False
         self._bracketed = bytearray()
@@ -111,6 +114,7 @@ class Hearing:
             elif self._ahead is None:
                 heard = self._carried + pointer.utterance()
                 self._ahead = Utterance(heard, self._recognise(heard))
+                self._interim(self._ahead.words)
         return edges
 
     def _taken(self, pcm: bytes) -> Utterance:

@@ -41,7 +41,7 @@ class LiveSession:
         pointer: EndPointer | None = None
         if setup.automatic:
             pointer = house.engine.end_pointer(setup.silence_ms, setup.prefix_ms)
-        self.hearing = Hearing(pointer, setup.silence_ms, self._recognise)
+        self.hearing = Hearing(pointer, setup.silence_ms, self._recognise, self._ahead)
         self._group = asyncio.TaskGroup()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._turn: Turn | None = None
@@ -228,6 +228,20 @@ class LiveSession:
 
     def _recognise(self, pcm: bytes) -> asyncio.Task[str]:
         return self.spawn(self.house.workers.hear(self.house.engine.recogniser.transcribe, pcm))
+
+    def _ahead(self, words: asyncio.Task[str]) -> None:
+        if self.setup.input_text:
+            self.spawn(self._interim(words))
+
+    async def _interim(self, words: asyncio.Task[str]) -> None:
+        """What was understood in a pause, while it is still open whether the learner goes on."""
+        await asyncio.wait([words])
+        if words.cancelled() or words.exception() is not None or not self.hearing.speaking:
+            return
+        text = words.result().strip()
+        if text:
+            content = {"interimInputTranscription": {"text": text}}
+            await self.socket.send({"serverContent": content})
 
     # --- what the service says about itself -----------------------------------------------------
 

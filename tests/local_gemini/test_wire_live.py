@@ -250,7 +250,10 @@ async def test_declared_initial_history_is_not_answered() -> None:
 async def test_recognition_starts_within_a_long_hold_and_its_result_is_used() -> None:
     double = engine(ahead=True)
     async with LocalGemini(double, speed=50) as local, session(local) as raw:
-        await raw.speak()
+        await raw.speak(SPEECH[: 32 * 1400])
+        messages = await raw.until(lambda m: "interimInputTranscription" in content(m))
+        assert words_of(messages, "interimInputTranscription") == "plants eat light"
+        await raw.speak(SPEECH[32 * 1400 :])
         messages = await raw.turn()
         assert words_of(messages, "inputTranscription") == "plants eat light"
     assert len(double.ears.heard_ms) == 1
@@ -266,6 +269,46 @@ async def test_a_pause_that_was_no_end_is_recognised_again() -> None:
         await raw.speak(bytes(3200) + pcm)
         messages = await raw.turn()
         assert words_of(messages, "inputTranscription") == "all of it"
+
+
+async def test_who_goes_on_before_being_understood_is_understood_as_a_whole() -> None:
+    busy, release = threading.Event(), threading.Event()
+    heard: list[int] = []
+
+    def recognise(pcm: bytes) -> str:
+        heard.append(len(pcm))
+        if len(heard) == 1:
+            busy.set()
+            release.wait(5)
+        return f"{len(pcm) // 32} ms"
+
+    double = engine(transcripts=recognise, threads=True)
+    async with LocalGemini(double, speed=50) as local, session(local) as raw:
+        await raw.speak()
+        await asyncio.to_thread(busy.wait, 5)
+        await raw.speak()
+        await local.until(lambda: len(local.sessions[0].activities) == 4)
+        release.set()
+        messages = await raw.turn()
+        assert "interrupted" not in kinds(messages)
+    assert len(heard) == 2
+    assert heard[1] > 1.8 * heard[0]
+    assert local.sessions[0].transcripts == [f"{heard[1] // 32} ms"]
+
+
+@pytest.mark.parametrize("threads", [False, True])
+async def test_a_burst_of_prompts_gets_one_end_each_and_one_answer(threads: bool) -> None:
+    double = engine(replies=lambda learner: [f"To {learner}."], threads=threads)
+    async with LocalGemini(double, speed=50) as local, session(local) as raw:
+        for number in range(30):
+            await raw.send({"realtimeInput": {"text": str(number)}})
+        ends: list[Any] = []
+        for _ in range(30):
+            ends += await raw.turn()
+        assert words_of(ends).endswith("To 29.")
+        assert sum(bool(content(message).get("interrupted")) for message in ends) == 29
+        await local.until(lambda: local.sessions[0].replies[-1].complete)
+        assert [reply.complete for reply in local.sessions[0].replies].count(True) == 1
 
 
 # --- resumption -------------------------------------------------------------------------------
