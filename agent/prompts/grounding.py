@@ -22,7 +22,7 @@ ANSWER_TOPIC = (
 
 # The answer must fit the output cap of 2048 tokens (DATA-58), thinking included.
 _FIT = (
-    "These are ceilings, not targets. The complete object has to end within roughly 1,300 words: "
+    "These are ceilings, not targets. The complete object has to end within roughly 1,000 words: "
     "write the digest first, keep summaries short, and always close the JSON."
 )
 
