@@ -20,6 +20,11 @@ class Fence:
         self._acknowledged = False
         self._lowers_at: float | None = None
 
+    def forget(self) -> None:
+        """Another session: nothing old can come down its wire."""
+        self.up = self.owed = self._acknowledged = False
+        self._lowers_at = None
+
     def supersede(self, *, generated: bool, completed: bool) -> None:
         """The current generation was dropped; `generated`: all its audio had come already."""
         self.up = not generated

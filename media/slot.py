@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from media.turn_events import LearnerWords, TurnId
-
-# A transcript may come this long after the speech it belongs to.
-LATE_WORDS_S = 2.0
+from media.turn_limits import LATE_WORDS_S
 
 
 def _normal(text: str) -> str:

@@ -56,23 +56,17 @@ class TurnLog:
         masked: bool = True,
     ) -> None:
         self._write, self._masked = write, masked
-        self._origin: float | None = None
         self._count = 0
         self.lost = 0
         write(_line({"turnLog": VERSION, "prefix": prefix, "linkUp": link_up, "masked": masked}))
 
     def record(self, event: TurnEvent, effects: Sequence[Effect]) -> None:
-        """Times are told from the first event on, in seconds."""
+        """Times stay exact: a rounded one could fall on the other side of a deadline."""
         if self._count >= MAX_EVENTS:
             self.lost += 1
             return
         self._count += 1
-        if self._origin is None:
-            self._origin = event.at
         data = {"event": type(event).__name__} | asdict(event)
-        for key in ("at", "onset"):
-            if key in data:
-                data[key] = round(data[key] - self._origin, 6)
         data["effects"] = [effect_data(effect) for effect in effects]
         self._write(_line(_mask(data) if self._masked else data))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from media import turn_events as ev
-from media import turns as machine
+from media import turn_limits as machine
 from media.turn_events import DropReply, FinishTurn, ShowState
 from media.turns import State, Turns
 from tests.media.turn_script import Script

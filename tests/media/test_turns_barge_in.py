@@ -6,7 +6,7 @@ import pytest
 
 from media import barge, fence
 from media import turn_events as ev
-from media import turns as machine
+from media import turn_limits as machine
 from media.turn_events import (
     Duck,
     FinishTurn,

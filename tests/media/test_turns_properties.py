@@ -9,15 +9,8 @@ from hypothesis import strategies as st
 
 from media import turn_events as ev
 from media.barge import FORGIVE_S, HELD_S
-from media.turns import (
-    FORMULATING_S,
-    LINK_DOWN_S,
-    SPEECH_MAX_S,
-    STUCK_S,
-    THINKING_S,
-    State,
-    Turns,
-)
+from media.turn_limits import FORMULATING_S, LINK_DOWN_S, SPEECH_MAX_S, STUCK_S, THINKING_S
+from media.turns import State, Turns
 
 _BUILDERS = st.sampled_from(
     [
