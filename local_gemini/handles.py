@@ -71,9 +71,12 @@ class Handles:
         return memory
 
     def leave(self, memory: Memory, now: datetime) -> None:
-        """The connection is over; the two hours begin."""
+        """The connection is over; the two hours begin. Conversations past theirs are forgotten."""
         memory.connected = False
         memory.left_at = now
+        for other in list(self._known.values()):
+            if other.left_at is not None and not other.connected and now - other.left_at > VALID:
+                self._forget(other)
 
     def _forget(self, memory: Memory) -> None:
         for handle in memory.handles:

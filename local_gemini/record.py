@@ -12,7 +12,7 @@ from local_gemini.wire import Json
 T = TypeVar("T")
 
 # A double that runs for days forgets its oldest sessions, requests and lines first.
-MAX_SESSIONS = 1000
+MAX_SESSIONS = 256
 MAX_REQUESTS = 1000
 MAX_LINES = 1000
 
@@ -36,7 +36,7 @@ class SessionRecord:
 
     number: int
     path: str
-    key: str
+    key: str = field(repr=False)
     constrained: bool
     session_id: str = ""
     setup: Json = field(default_factory=dict)

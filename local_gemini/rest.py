@@ -24,6 +24,7 @@ from local_gemini.wire import Json, WireError, camel, message_of
 
 log = logging.getLogger(__name__)
 
+RECORDED_CHARS = 50_000
 VERSION = r"/{version:v1|v1beta|v1alpha}"
 MOMENTS = {
     "generateContent": "generate",
@@ -171,7 +172,7 @@ def _shared(request: Json) -> Json:
 
 
 def _without_media(value: Any) -> Any:
-    """For the record: `data` of blobs becomes its length."""
+    """For the record: `data` of blobs becomes its length, long text its beginning."""
     if isinstance(value, dict):
         return {
             key: f"<{len(item)} characters>"
@@ -181,4 +182,6 @@ def _without_media(value: Any) -> Any:
         }
     if isinstance(value, list):
         return [_without_media(item) for item in value]
+    if isinstance(value, str) and len(value) > RECORDED_CHARS:
+        return value[:RECORDED_CHARS] + "…"
     return value

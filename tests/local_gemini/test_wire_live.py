@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy
 import pytest
+from websockets.exceptions import InvalidStatus
 
 from local_gemini.scripted import ScriptedEngine, tone
 from local_gemini.server import LocalGemini
@@ -455,6 +456,19 @@ async def test_an_engine_that_fails_ends_its_own_session_with_1011(
         await good.send({"realtimeInput": {"text": "good"}})
         assert words_of(await good.turn()) == "Fine."
     assert "live session failed" in caplog.text
+
+
+async def test_more_sessions_than_the_bound_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("local_gemini.live.MAX_LIVE", 1)
+    async with LocalGemini(engine()) as local:
+        async with session(local):
+            with pytest.raises(InvalidStatus) as refused:
+                async with socket(local):
+                    pass
+            assert refused.value.response.status_code == 429
+        await local.until(lambda: not local.sessions[0].open)
+        async with session(local):
+            pass
 
 
 async def test_the_server_says_goodbye_when_it_stops() -> None:

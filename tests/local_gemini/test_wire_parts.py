@@ -273,6 +273,18 @@ def test_only_the_newest_handles_of_a_conversation_stay_valid() -> None:
     assert handles.take(issued[1], MODEL, NOW) is kept
 
 
+def test_conversations_past_their_time_are_forgotten() -> None:
+    handles, old, new = Handles(), memory(), memory()
+    handle = handles.issue(old)
+    handles.issue(new)
+    handles.leave(old, NOW)
+    handles.leave(new, NOW + timedelta(hours=3))
+    assert not old.handles
+    with pytest.raises(WireError):
+        handles.take(handle, MODEL, NOW)
+    assert new.handles
+
+
 # --- the reply's ledger -----------------------------------------------------------------------
 
 
