@@ -1,0 +1,112 @@
+"""Settings: defaults, every mistake told at once, no secret in any message."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from server.settings import Settings, SettingsInvalid, gemini_api_key, load_settings
+
+DEFAULTS = {
+    "host": "127.0.0.1",
+    "port": 8080,
+    "udp_port": 8080,
+    "public_ip": (),
+    "data_dir": Path(".pidjin"),
+    "store": "sqlite",
+    "identity": "local",
+    "local_llm_url": None,
+    "admin_email": None,
+    "dev_token": None,
+    "ice_servers": (),
+    "gemini_api_base": None,
+    "log_level": "INFO",
+}
+
+
+def mistakes(monkeypatch: pytest.MonkeyPatch, **environment: str) -> list[str]:
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(SettingsInvalid) as caught:
+        load_settings()
+    return caught.value.mistakes
+
+
+@pytest.mark.req("CARD-8")
+def test_nothing_has_to_be_set() -> None:
+    settings = load_settings()
+    assert {name: getattr(settings, name) for name in DEFAULTS} == DEFAULTS
+
+
+def test_the_udp_port_follows_the_port_unless_it_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PIDJIN_PORT", "9001")
+    assert load_settings().udp_port == 9001
+    monkeypatch.setenv("PIDJIN_UDP_PORT", "9002")
+    assert load_settings().udp_port == 9002
+
+
+def test_an_empty_variable_is_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PIDJIN_PORT", "")
+    assert load_settings().port == 8080
+
+
+def test_settings_are_frozen() -> None:
+    with pytest.raises(ValueError, match="frozen"):
+        Settings().port = 1  # type: ignore[misc]
+
+
+@pytest.mark.req("CARD-9")
+def test_all_mistakes_are_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = mistakes(
+        monkeypatch,
+        PIDJIN_PORT="eighty",
+        PIDJIN_STORE="firestore",
+        PIDJIN_IDENTITY="firebase",
+        PIDJIN_PUBLIC_IP="203.0.113.5,here",
+        PIDJIN_LOG_LEVEL="loud",
+        PIDJIN_ICE_SERVERS='[{"url": "stun:x"}]',
+    )
+    assert len(told) == 6
+    text = "\n".join(told)
+    assert "PIDJIN_STORE=firestore is not available: the store 'sqlite'" in text
+    assert "PIDJIN_IDENTITY=firebase is not available" in text
+    for name in ("PIDJIN_PORT", "PIDJIN_PUBLIC_IP", "PIDJIN_LOG_LEVEL", "PIDJIN_ICE_SERVERS"):
+        assert name in text
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "203.0.113.5", "::", "tutor.example"])
+def test_the_dev_token_is_for_loopback_only(monkeypatch: pytest.MonkeyPatch, host: str) -> None:
+    told = mistakes(monkeypatch, PIDJIN_DEV_TOKEN="sesame-sesame", PIDJIN_HOST=host)
+    assert "PIDJIN_DEV_TOKEN" in told[0]
+    assert "sesame-sesame" not in told[0]
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1", "127.0.0.9"])
+def test_loopback_takes_a_dev_token(monkeypatch: pytest.MonkeyPatch, host: str) -> None:
+    monkeypatch.setenv("PIDJIN_DEV_TOKEN", "sesame")
+    monkeypatch.setenv("PIDJIN_HOST", host)
+    assert load_settings().dev_token == "sesame"
+    assert "sesame" not in repr(load_settings())
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("PIDJIN_TURN_URL", "PIDJIN_TURN_SECRET"),
+        ("PIDJIN_TLS_CERT", "PIDJIN_TLS_KEY"),
+        ("GEMINI_API_BASE", "GEMINI_API_KEY"),
+    ],
+)
+def test_half_of_a_pair_is_a_mistake(monkeypatch: pytest.MonkeyPatch, one: str, other: str) -> None:
+    assert other in "\n".join(mistakes(monkeypatch, **{one: "https://half.example"}))
+
+
+@pytest.mark.req("AUTH-15")
+def test_the_key_is_read_at_each_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert gemini_api_key() == ""
+    monkeypatch.setenv("GEMINI_API_KEY", "first ")
+    assert gemini_api_key() == "first"
+    monkeypatch.setenv("GEMINI_API_KEY", "second")
+    assert gemini_api_key() == "second"
+    assert "second" not in repr(load_settings())
