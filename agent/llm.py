@@ -19,7 +19,9 @@ from agent.turn import CURRENT
 CALLS_PER_ATTEMPT = 6  # three tools, each once, and room to look twice
 
 # ADK warns about every answer without counts.
-_NO_USAGE = types.GenerateContentResponseUsageMetadata(total_token_count=0)
+_NO_USAGE = types.GenerateContentResponseUsageMetadata(
+    prompt_token_count=0, candidates_token_count=0, total_token_count=0
+)
 
 
 class GatewayLlm(BaseLlm):

@@ -187,7 +187,9 @@ class _Canned(BaseLlm):
             )
         yield LlmResponse(
             content=types.Content(role="model", parts=[part]),
-            usage_metadata=types.GenerateContentResponseUsageMetadata(total_token_count=0),
+            usage_metadata=types.GenerateContentResponseUsageMetadata(
+                prompt_token_count=0, candidates_token_count=0, total_token_count=0
+            ),
         )
 
 

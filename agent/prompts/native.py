@@ -34,9 +34,9 @@ FRAME: tuple[Rule, ...] = (
     ),
     Rule(
         "PROMPT-26",
-        "Messages that begin with [TUTOR STATE UPDATE] come from the app, not from the learner. "
-        "Take them in silently and let them steer your next reply; never answer, acknowledge or "
-        "mention them. They outrank your own idea of what is covered.",
+        "A message that begins with [TUTOR STATE UPDATE] is the app speaking, not the learner. "
+        "Take it in silently and let it guide what you say next; do not reply to it, confirm it or "
+        "talk about it. It outranks your own idea of what is covered.",
     ),
     Rule("PROMPT-27", "If you hear noise without speech, stay silent."),
 )

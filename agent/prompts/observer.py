@@ -21,8 +21,8 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "OBS-18",
-        "A point goes into coveredAngles only when the spoken reply explained it or the learner "
-        "showed that they know it; a mere mention or a question about it does not cover it.",
+        "Put a point into coveredAngles only if it was explained in what was spoken, or if the "
+        "learner showed that they know it; to mention it or to ask about it is not enough.",
     ),
 )
 

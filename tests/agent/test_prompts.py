@@ -113,7 +113,7 @@ MARKERS = {
     "STYLE-19": ["80 words"],
     "STYLE-20": ["updatedRevealState.coveredAngles"],
     "STYLE-24": ["conclude", "friendly"],
-    "STYLE-25": ["framing sentence", "two to four", "concrete example", "takeaway"],
+    "STYLE-25": ["framing sentence", "to four points", "concrete example", "takeaway"],
     "STYLE-26": ["200 words"],
     "STYLE-28": ["updatedRevealState.coveredAngles", "recap"],
     "STYLE-31": ["both sides", "newer sources"],
