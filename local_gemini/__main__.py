@@ -32,7 +32,7 @@ async def serve(engine: Engine, port: int, certificate: Path | None, speed: floa
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
-    async with LocalGemini(engine, speed=speed, port=port) as local:
+    async with LocalGemini(engine, speed=speed, port=port, recorded=False) as local:
         if certificate is not None:
             await asyncio.to_thread(certificate.write_text, local.certificate_pem)
         line = {"url": local.base_url, "certificate": local.certificate_pem}

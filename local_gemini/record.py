@@ -82,9 +82,11 @@ class RequestRecord:
 
 
 class Journal:
-    """Everything recorded, and a way to wait for it without polling."""
+    """Everything recorded, and a way to wait for it without polling. With `keep` false nothing is
+    remembered beyond its own connection: learners talk to this server."""
 
-    def __init__(self) -> None:
+    def __init__(self, keep: bool = True) -> None:
+        self._keep = keep
         self.sessions: list[SessionRecord] = []
         self.requests: list[RequestRecord] = []
         self._connections = 0
@@ -93,13 +95,15 @@ class Journal:
     def connection(self, path: str, key: str, constrained: bool) -> SessionRecord:
         self._connections += 1
         record = SessionRecord(self._connections, path, key, constrained)
-        self.sessions.append(record)
+        if self._keep:
+            self.sessions.append(record)
         del self.sessions[:-MAX_SESSIONS]
         self.touch()
         return record
 
     def request(self, record: RequestRecord) -> None:
-        self.requests.append(record)
+        if self._keep:
+            self.requests.append(record)
         del self.requests[:-MAX_REQUESTS]
         self.touch()
 

@@ -13,7 +13,7 @@ from local_gemini.certificate import Certificate, self_signed
 from local_gemini.engine import Engine
 from local_gemini.house import House
 from local_gemini.live import LIVE_PATH, LiveDoor
-from local_gemini.record import RequestRecord, SessionRecord
+from local_gemini.record import Journal, RequestRecord, SessionRecord
 from local_gemini.rest import RestDoors
 from local_gemini.script import Script
 from local_gemini.workers import Workers
@@ -26,7 +26,9 @@ UNTIL_S = 10.0
 
 
 class LocalGemini:
-    """Usable once. `speed` divides real-time waits (never input audio, which counts samples)."""
+    """Usable once. `speed` divides real-time waits (never input audio, which counts samples).
+    `api_key` admits that key only. `recorded=False`: nothing is kept for tests to look at, as
+    befits a server that people talk to."""
 
     def __init__(
         self,
@@ -36,6 +38,7 @@ class LocalGemini:
         *,
         port: int = 0,
         api_key: str | None = None,
+        recorded: bool = True,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         if speed <= 0:
@@ -47,6 +50,7 @@ class LocalGemini:
             speed=speed,
             now=now,
             api_key=api_key,
+            journal=Journal(keep=recorded),
         )
         self._port = port
         self._certificate: Certificate | None = None

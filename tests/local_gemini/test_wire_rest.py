@@ -249,6 +249,17 @@ async def test_a_brain_that_fails_is_an_internal_error(caplog: pytest.LogCapture
     assert "request failed" in caplog.text
 
 
+async def test_nothing_is_remembered_when_people_talk_to_it() -> None:
+    async with (
+        LocalGemini(engine(), recorded=False) as local,
+        aiohttp.ClientSession(local.base_url) as http,
+    ):
+        await Rest(local, http).generate(HELLO)
+        async with session(local):
+            pass
+        assert (local.requests, local.sessions) == ([], [])
+
+
 # --- ephemeral tokens -------------------------------------------------------------------------
 
 
