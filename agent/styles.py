@@ -67,10 +67,11 @@ CONVERSATIONAL: tuple[Rule, ...] = (
     ),
     Rule(
         "STYLE-15",
-        "A direct wish for information (tell me, what causes this, please explain, or a learner who does not "
-        "know and would rather hear it) is met in this very turn with mode reveal: two to four sentences "
-        "with an example out of daily life, plus one optional follow-up at the most. Do not hand the "
-        "question back, and do not ask first what the learner believes.",
+        "A direct wish for information (tell me, what causes this, please explain, or a learner "
+        "who does not know and would rather hear it) is met in this very turn with mode reveal: "
+        "two to four sentences with an example out of daily life, plus one optional follow-up "
+        "at the most. Do not hand the question back, and do not ask first what the learner "
+        "believes.",
     ),
     Rule(
         "STYLE-16",
@@ -90,8 +91,8 @@ CONVERSATIONAL: tuple[Rule, ...] = (
     Rule("STYLE-19", "Use everyday words and keep a turn under about 80 words."),
     Rule(
         "STYLE-20",
-        "Keep track with a handful of major points in updatedRevealState.coveredAngles, and do not go "
-        "over covered points again.",
+        "Keep track with a handful of major points in updatedRevealState.coveredAngles, and do "
+        "not go over covered points again.",
     ),
     Rule(
         "STYLE-21",
@@ -102,8 +103,8 @@ CONVERSATIONAL: tuple[Rule, ...] = (
     Rule("STYLE-23", _NO_META),
     Rule(
         "STYLE-24",
-        "When the agenda is done and the learner is content, use conclude with a brief and friendly "
-        "wrap-up only; do not pad the chat to keep it going.",
+        "When the agenda is done and the learner is content, use conclude with a brief and "
+        "friendly wrap-up only; do not pad the chat to keep it going.",
     ),
 )
 
