@@ -1,6 +1,6 @@
 // The shell around the reducer: performs what the learner asks for, feeds the outcome back as events.
 import { computed, signal } from '@preact/signals';
-import { call, read } from './api.ts';
+import { call, mayBeSignedIn, read } from './api.ts';
 import { CallFailed, errorText, voiceProblemText } from './errors.ts';
 import type { ServerSays } from './protocol.ts';
 import {
@@ -50,6 +50,7 @@ export async function report(failure: unknown): Promise<void> {
 // --- who is here -----------------------------------------------------------------------------
 
 export async function refreshMe(): Promise<void> {
+  if (!mayBeSignedIn()) return dispatch({ type: 'signedOut' });
   try {
     const me = await read<Me>('me');
     if (!admitted(me)) voice().stop();

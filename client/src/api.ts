@@ -24,9 +24,9 @@ async function request<T>(path: string, init: RequestInit, deadlineMs: number): 
     const answer = await fetch(path, { ...init, credentials: 'same-origin', cache: 'no-store', signal: stop.signal });
     const body: unknown = await answer.json().catch(() => ({}));
     if (answer.ok) return body as T;
-    const error = (body as { error?: { code?: string; message?: string } }).error;
+    const { error } = body as { error?: { code?: string; message?: string; details?: { reason?: string } } };
     throw new CallFailed(
-      error?.code ?? STATUS_CODES[answer.status] ?? 'internal', error?.message ?? '', answer.status,
+      error?.details?.reason === 'rate' ? 'rate' : error?.code ?? STATUS_CODES[answer.status] ?? 'internal', error?.message ?? '', answer.status,
       Number(answer.headers.get('retry-after')) || null,
     );
   } catch (failure) {
@@ -37,8 +37,11 @@ async function request<T>(path: string, init: RequestInit, deadlineMs: number): 
   }
 }
 
+/** False when no call can succeed before a sign-in: the readable cookie comes and goes with the session. */
+export const mayBeSignedIn = (): boolean => cookie('pidjin_csrf') !== '';
+
 /** GET /api/<path>. Raises CallFailed. */
-export const read = <T>(path: string): Promise<T> => request<T>(`/api/${path}`, {}, DEADLINE_MS);
+export const read = <T>(path: string, deadlineMs = DEADLINE_MS): Promise<T> => request<T>(`/api/${path}`, {}, deadlineMs);
 
 /** POST /api/<operation>. Raises CallFailed. */
 export const call = <T>(operation: string, body: object = {}): Promise<T> =>

@@ -1,7 +1,8 @@
 // What an error code means for the learner: where to go and what to say. Pure.
 import { S } from './strings.ts';
 
-/** One failed call: `code` is a callable code (`resource-exhausted`, …) or `offline`. */
+/** One failed call: `code` is a callable code (`resource-exhausted`, …), `offline`, or `rate` for too many
+    requests at once, which unlike the daily limit passes by itself. */
 export class CallFailed extends Error {
   readonly code: string;
   readonly retryAfterS: number | null;
@@ -20,6 +21,7 @@ const TEXT: Record<string, string> = {
   unauthenticated: S.errorSignedOut,
   'permission-denied': S.errorDenied,
   'resource-exhausted': S.errorLimit,
+  rate: S.errorRate,
   'not-found': S.errorNotFound,
   'invalid-argument': S.errorInput,
   'failed-precondition': S.errorState,

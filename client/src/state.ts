@@ -179,7 +179,7 @@ function voiceLink(state: State, link: Voice['link']): State {
   if (link === 'off')
     return withLesson({ ...state, voice: { ...VOICE_OFF, problem: state.voice.problem } },
       (lesson) => ({ ...lesson, log: deliveryFailed(lesson.log) }));
-  const server = link === 'connecting' || link === 'reconnecting' ? 'connecting' : state.voice.server;
+  const server = link === 'connecting' || link === 'reconnecting' ? link : state.voice.server;
   return { ...state, voice: { ...state.voice, link, server, problem: null, learnerSpeaking: false } };
 }
 
@@ -187,7 +187,7 @@ function heard(state: State, message: ServerSays): State {
   const log = (change: (log: Log) => Log): State => withLesson(state, (lesson) => ({ ...lesson, log: change(lesson.log) }));
   switch (message.type) {
     case 'ready':
-      return state.voice.server === 'connecting' ? { ...state, voice: { ...state.voice, server: 'idle' } } : state;
+      return state.voice.server === 'connecting' || state.voice.server === 'reconnecting' ? { ...state, voice: { ...state.voice, server: 'idle' } } : state;
     case 'status':
       return { ...state, voice: { ...state.voice, server: message.state, mayInterrupt: message.mayInterrupt } };
     case 'learner-speaking': return { ...state, voice: { ...state.voice, learnerSpeaking: message.on } };

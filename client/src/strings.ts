@@ -40,7 +40,7 @@ export const S = {
   signedInAs: (who: string) => `Signed in as ${who}`,
 
   pickerTitle: 'What do you want to remember?',
-  kinds: 'Kind of topic',
+  kinds: 'What kind',
   kindCore: 'Core — learn a concept',
   kindNews: 'News — what’s current',
   kindDocument: 'Document — file or paste',
@@ -162,6 +162,7 @@ export const S = {
   errorSignedOut: 'You are signed out. Sign in again to continue.',
   errorDenied: 'You do not have access to this.',
   errorLimit: 'You have reached today’s limit. It starts anew at midnight UTC; your conversation is kept.',
+  errorRate: 'That was a little fast. Wait a moment and try again.',
   errorNotFound: 'That could not be found. It may have been deleted.',
   errorInput: 'That could not be used as it is. Check it and try again.',
   errorState: 'That is not possible right now. Start the topic again.',

@@ -1,6 +1,6 @@
 // One voice call: microphone in, the tutor's voice out, RTVI both ways. Survives what phones do to it.
 // Never decodes sound: the remote track plays in the page's one <audio> element.
-import { call, farewell } from './api.ts';
+import { call, farewell, read } from './api.ts';
 import { CallFailed } from './errors.ts';
 import { backoffS, envelope, LIBRARY, parse, RTVI_VERSION, type ServerSays } from './protocol.ts';
 
@@ -19,11 +19,23 @@ export const CAPTURE: MediaTrackConstraints = {
 
 const HEARTBEAT_MS = 1_000;
 const SELF_HEAL_MS = 1_000;
+const RELAYS_DEADLINE_MS = 3_000;
 const CONNECT_DEADLINE_MS = 12_000;
 const FLUSH_MS = 200;
 const SILENT_MIC_MS = 5_000;
 const TRIES_MAX = 12;
+const FIRST_TRIES_MAX = 4;
 const FINAL = new Set(['unauthenticated', 'permission-denied', 'invalid-argument', 'not-found', 'failed-precondition', 'resource-exhausted']);
+
+/** STUN and TURN servers of this installation; none when they cannot be had, which is fine on most networks. */
+async function relays(): Promise<RTCIceServer[]> {
+  try {
+    return (await read<{ iceServers: RTCIceServer[] }>('ice-servers', RELAYS_DEADLINE_MS)).iceServers;
+  } catch (failure) {
+    if (failure instanceof CallFailed) return [];
+    throw failure;
+  }
+}
 
 type AudioSession = { type: string };
 type Peer = { pc: RTCPeerConnection; channel: RTCDataChannel; id: string; timer: number; heartbeat: number };
@@ -34,7 +46,9 @@ export class VoiceCall {
   #mic: MediaStreamTrack | null = null;
   #wake: WakeLockSentinel | null = null;
   #tries = 0;
+  #wasConnected = false;
   #serial = 0;
+  #relays: Promise<RTCIceServer[]> = Promise.resolve([]);
   #retry = 0;
   readonly #out: HTMLAudioElement;
   readonly #on: Listener;
@@ -61,12 +75,14 @@ export class VoiceCall {
     if (typeof RTCPeerConnection === 'undefined') return this.#on.failed('unsupported');
     this.#target = target;
     this.#tries = 0;
+    this.#wasConnected = false;
     this.#on.link('connecting');
     this.#out.srcObject = new MediaStream();
     this.#play();
     const session = (navigator as { audioSession?: AudioSession }).audioSession;
     if (session !== undefined) session.type = 'play-and-record';
     void this.#stayAwake();
+    this.#relays = relays();
     try {
       await this.#listen();
     } catch (failure) {
@@ -139,10 +155,11 @@ export class VoiceCall {
   }
 
   async #connect(): Promise<void> {
+    const iceServers = await this.#relays;
     const target = this.#target;
     const mic = this.#mic;
-    if (target === null || mic === null) return;
-    const pc = new RTCPeerConnection();
+    if (target === null || mic === null || this.#peer !== null) return;
+    const pc = new RTCPeerConnection({ iceServers });
     const channel = pc.createDataChannel('chat', { ordered: true });
     const peer: Peer = { pc, channel, id: '', timer: 0, heartbeat: 0 };
     this.#peer = peer;
@@ -179,12 +196,13 @@ export class VoiceCall {
     } catch (failure) {
       if (!current()) return;
       if (failure instanceof CallFailed && FINAL.has(failure.code)) return this.#fail('refused', failure);
-      this.#reconnect();
+      this.#reconnect(undefined, failure instanceof CallFailed ? failure : undefined);
     }
   }
 
   #opened(peer: Peer, target: Target): void {
     this.#tries = 0;
+    this.#wasConnected = true;
     clearTimeout(peer.timer);
     this.send('client-ready', { version: RTVI_VERSION, about: { library: LIBRARY } });
     this.send('client-message', { t: 'reply-speech', d: { on: !this.#out.muted } });
@@ -200,13 +218,13 @@ export class VoiceCall {
   }
 
   /** A new connection with the same microphone and session: the server has no ICE restart, it adopts the lesson. */
-  #reconnect(waitS = backoffS(this.#tries)): void {
+  #reconnect(waitS = backoffS(this.#tries), failure?: CallFailed): void {
     clearTimeout(this.#retry);
     this.#close(false);
     if (this.#target === null) return;
-    if (this.#tries >= TRIES_MAX) return this.#fail('lost');
+    if (this.#tries >= (this.#wasConnected ? TRIES_MAX : FIRST_TRIES_MAX)) return this.#fail(this.#wasConnected ? 'lost' : 'unreachable', failure);
     this.#tries += 1;
-    this.#on.link('reconnecting');
+    this.#on.link(this.#wasConnected ? 'reconnecting' : 'connecting');
     this.#retry = window.setTimeout(() => { if (this.#peer === null) void this.#connect(); }, waitS * 1000);
   }
 

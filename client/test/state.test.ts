@@ -137,7 +137,7 @@ test('UI-19/20: agenda in order, parts of five above eight points', () => {
 });
 
 test('UI-60: a text per code', () => {
-  const codes = ['offline', 'unauthenticated', 'permission-denied', 'resource-exhausted', 'not-found', 'invalid-argument', 'failed-precondition', 'unavailable', 'deadline-exceeded', 'internal'];
+  const codes = ['offline', 'unauthenticated', 'permission-denied', 'resource-exhausted', 'rate', 'not-found', 'invalid-argument', 'failed-precondition', 'unavailable', 'deadline-exceeded', 'internal'];
   assert.equal(new Set(codes.map((code) => errorText(code))).size, codes.length);
   assert.equal(errorText('invalid-argument', 'The title is too long.'), 'The title is too long.');
   assert.equal(errorText('internal', 'Traceback.'), S.errorOther);
