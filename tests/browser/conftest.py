@@ -1,0 +1,291 @@
+"""Real browsers, a real sound card's stand-in, and the server in a process of its own.
+
+A missing browser is a skip that says what to install; in CI it is a failure.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import shutil
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+import wave
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser, ConsoleMessage, Page, Playwright, async_playwright
+
+from tests.browser.sound import SoundCard
+from tests.browser.webkit import MINI_BROWSER, WebKit, free_port, webkit
+from tests.rig import DEV_TOKEN, spoken
+
+HERE = Path(__file__).parent
+READY_S = 60.0
+CHROMIUM = "/usr/bin/chromium"
+FIREFOX = "/usr/bin/firefox-esr"
+# Silence after a learner's line, so that the tutor's turn detection has something to hear.
+CHROMIUM_FLAGS = [
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+    "--use-fake-ui-for-media-stream", "--allow-loopback-in-peer-connection",
+]  # fmt: skip
+FIREFOX_PREFERENCES: dict[str, str | float | bool] = {
+    "media.navigator.permission.disabled": True,
+    "media.peerconnection.ice.loopback": True,
+    "media.peerconnection.ice.obfuscate_host_addresses": False,
+    "app.normandy.enabled": False,
+}
+PARTS = {
+    "chromium": [CHROMIUM],
+    "firefox": [FIREFOX],
+    "webkit": ["WebKitWebDriver", MINI_BROWSER, "Xvfb"],
+}
+
+
+def need(*programs: str) -> None:
+    """Skips (in CI: fails) when a program is missing, with the line that installs it."""
+    missing = [program for program in programs if shutil.which(program) is None]
+    if missing:
+        reason = f"not installed: {', '.join(missing)} (make system-deps)"
+        if os.environ.get("CI"):
+            pytest.fail(reason)
+        pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def card() -> Iterator[SoundCard]:
+    need("pulseaudio", "pactl", "parec", "paplay")
+    with SoundCard() as card:
+        yield card
+
+
+@dataclass
+class Server:
+    url: str
+    log: Path
+
+    async def admin(self, path: str, body: Any = None) -> Any:
+        headers = {"Authorization": f"Bearer {DEV_TOKEN}"}
+        method = "GET" if body is None else "POST"
+        async with (
+            aiohttp.ClientSession() as http,
+            http.request(method, self.url + path, headers=headers, json=body) as response,
+        ):
+            answer = await response.json()
+            assert response.status == 200, answer
+            return answer
+
+    async def approve(self, email: str) -> str:
+        users = (await self.admin("/api/admin/users?role=pending"))["users"]
+        uid = next(user["uid"] for user in users if user["email"] == email)
+        await self.admin("/api/approveUser", {"uid": uid})
+        return str(uid)
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory, card: SoundCard) -> Iterator[Server]:
+    """The whole product on the embedded default: local tutor, local speech, SQLite."""
+    home = tmp_path_factory.mktemp("server")
+    port = free_port()
+    log = home / "server.log"
+    environment = {
+        **{k: v for k, v in os.environ.items() if not k.startswith(("PIDJIN_", "GEMINI_"))},
+        "PIDJIN_DATA_DIR": str(home / "data"),
+        "PIDJIN_PORT": str(port),
+        "PIDJIN_DEV_TOKEN": DEV_TOKEN,
+    }
+    with log.open("wb") as out:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "tests.browser.serve"],
+            env=environment, stdout=out, stderr=subprocess.STDOUT, cwd=HERE.parent.parent,
+        )  # fmt: skip
+        try:
+            _await_ready(f"http://127.0.0.1:{port}/readyz", process, log)
+            yield Server(f"http://127.0.0.1:{port}", log)
+        finally:
+            process.terminate()
+            process.wait(30)
+    # Whatever happened on the pages, the server did not complain about itself.
+    text = log.read_text()
+    assert "Traceback" not in text, text[-4000:]
+    assert "never retrieved" not in text, text[-4000:]
+
+
+def _await_ready(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    end = time.monotonic() + READY_S
+    while True:
+        with (
+            contextlib.suppress(urllib.error.URLError, ConnectionError),
+            urllib.request.urlopen(url, timeout=2) as response,
+        ):
+            if response.status == 200:
+                return
+        assert process.poll() is None, log.read_text()[-4000:]
+        assert time.monotonic() < end, "the server did not become ready"
+        time.sleep(0.1)
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def playwright(card: SoundCard) -> AsyncIterator[Playwright]:
+    async with async_playwright() as running:
+        yield running
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def launch(playwright: Playwright) -> AsyncIterator[Callable[[str], Awaitable[Browser]]]:
+    """`launch("chromium" | "firefox")`: started when first asked for, once."""
+    running: dict[str, Browser] = {}
+
+    async def get(kind: str) -> Browser:
+        if kind not in running:
+            need(*PARTS[kind])
+            if kind == "chromium":
+                running[kind] = await playwright.chromium.launch(
+                    executable_path=CHROMIUM,
+                    args=CHROMIUM_FLAGS,
+                    ignore_default_args=["--mute-audio"],
+                )
+            else:
+                running[kind] = await playwright.firefox.launch(
+                    channel="moz-firefox",
+                    executable_path=FIREFOX,
+                    firefox_user_prefs=FIREFOX_PREFERENCES,
+                    timeout=120_000,
+                )
+        return running[kind]
+
+    yield get
+    for browser in running.values():
+        await browser.close()
+
+
+class Device:
+    """What a person does with a page, the same in every browser."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+
+    async def open(self, url: str) -> None:
+        await self.page.goto(url)
+
+    async def tap(self, css: str) -> None:
+        await self.page.click(css)
+
+    async def fill(self, css: str, text: str) -> None:
+        await self.page.fill(css, text)
+
+    async def evaluate(self, expression: str) -> Any:
+        return await self.page.evaluate(expression)
+
+    async def reload(self) -> None:
+        await self.page.reload()
+
+    async def shot(self, path: Path) -> None:
+        await self.page.screenshot(path=path)
+
+    async def texts(self, css: str) -> list[str]:
+        """The visible text of every match, in document order."""
+        found = await self.evaluate(
+            f"[...document.querySelectorAll({css!r})].map((e) => e.innerText.trim())"
+        )
+        return [str(text) for text in found]
+
+    async def text(self, css: str) -> str:
+        found = await self.texts(css)
+        return found[-1] if found else ""
+
+
+def _complains(said: ConsoleMessage) -> bool:
+    """A refused call (401 before the sign-in) is told by the browser itself, not by the page."""
+    return said.type == "error" and not said.text.startswith("Failed to load resource")
+
+
+class WebKitDevice(Device):
+    def __init__(self, browser: WebKit) -> None:
+        self.browser = browser
+
+    async def open(self, url: str) -> None:
+        await self.browser.goto(url)
+        await self.browser.run((HERE / "rtc_shim.js").read_text())
+
+    async def tap(self, css: str) -> None:
+        await self.browser.click(css)
+
+    async def fill(self, css: str, text: str) -> None:
+        await self.browser.fill(css, text)
+
+    async def evaluate(self, expression: str) -> Any:
+        return await self.browser.evaluate(expression)
+
+    async def reload(self) -> None:
+        await self.browser.run("location.reload()")
+        await until(lambda: self.evaluate("document.readyState === 'complete'"), "reloaded")
+        await self.browser.run((HERE / "rtc_shim.js").read_text())
+
+    async def shot(self, path: Path) -> None:
+        await self.browser.screenshot(path)
+
+
+@contextlib.asynccontextmanager
+async def device(
+    kind: str, launch: Callable[[str], Awaitable[Browser]], width: int = 390, height: int = 844
+) -> AsyncIterator[Device]:
+    """A fresh browser profile: nobody is signed in."""
+    if kind == "webkit":
+        need(*PARTS[kind])
+        async with webkit() as browser:
+            await browser.size(width, height)
+            yield WebKitDevice(browser)
+        return
+    context = await (await launch(kind)).new_context(
+        viewport={"width": width, "height": height}, device_scale_factor=2
+    )
+    context.set_default_timeout(20_000)
+    try:
+        page = await context.new_page()
+        errors: list[str] = []
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.on("console", lambda said: errors.append(said.text) if _complains(said) else None)
+        yield Device(page)
+        assert errors == []
+    finally:
+        await context.close()
+
+
+async def until(probe: Callable[[], Awaitable[Any]], what: str, within: float = 20.0) -> Any:
+    """The first true answer of `probe`; a loaded two-core machine needs generous limits."""
+    end = time.monotonic() + within
+    while True:
+        answer = await probe()
+        if answer:
+            return answer
+        assert time.monotonic() < end, f"not within {within} s: {what}"
+        await asyncio.sleep(0.1)
+
+
+@pytest.fixture(scope="session")
+def line(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """A WAV file of a learner saying a sentence (48 kHz mono)."""
+    folder = tmp_path_factory.mktemp("lines")
+
+    def make(text: str) -> Path:
+        path = folder / f"{abs(hash(text))}.wav"
+        if not path.exists():
+            with wave.open(str(path), "wb") as out:
+                out.setnchannels(1)
+                out.setsampwidth(2)
+                out.setframerate(48_000)
+                out.writeframes(spoken(text))
+        return path
+
+    return make
