@@ -22,8 +22,10 @@ BLOCK_BYTES = 640
 SILENCE = bytes(BLOCK_BYTES)
 # On top of the service's silence duration, for the lag of its own detector (RTC-8).
 MARGIN_MS = 200
-# A voice is heard this much after it began (median of the two stages).
+# A sign comes this much after the voice began (median of stage 1).
 ONSET_LAG_MS = 40
+# A warm block is a sign only above -45 dBFS.
+LOUD = 32768 * 10 ** (-45 / 20)
 # Push-to-talk: two consecutive 10 ms windows above this admit the hold (OWN-31); -50 dBFS.
 PTT_FLOOR = 32768 * 10 ** (-50 / 20)
 # The meter: -60 dBFS is 0, -10 dBFS is 1; it falls by a fifth a block.
@@ -36,11 +38,12 @@ Mode = Literal["open", "ptt"]
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """Probability of a voiced block; voiced ms until evidence is told and speech is certain."""
+    """When speech is certain: `sure_ms` voiced by stage 2 at `speech`, and `signs_ms` of signs
+    (a block that is sure, or that stage 1 finds warm and loud). The first sign is evidence."""
 
     speech: float
-    evidence_ms: int
-    certain_ms: int
+    sure_ms: int
+    signs_ms: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +62,9 @@ class GateSettings:
     brief_hangover_ms: int = 200
     sustained_ms: int = 500
     still_speech: float = 0.35
-    quiet: Threshold = Threshold(speech=0.5, evidence_ms=20, certain_ms=60)
-    over_tutor: Threshold = Threshold(speech=0.6, evidence_ms=20, certain_ms=80)
+    warm: float = 0.5
+    quiet: Threshold = Threshold(speech=0.5, sure_ms=40, signs_ms=40)
+    over_tutor: Threshold = Threshold(speech=0.6, sure_ms=40, signs_ms=60)
     service_ends_turns: bool = True
 
 
@@ -129,8 +133,11 @@ class Gate:
             return self._listen_held(pcm20, at)
         need = settings.over_tutor if self._over_tutor else settings.quiet
         bar = settings.still_speech if speech.certain else need.speech
-        if self._vad.feed(pcm20).speech >= bar:
+        reading = self._vad.feed(pcm20)
+        if reading.speech >= bar:
             return speech.voiced(at, need, settings.sustained_ms)
+        if not speech.certain and reading.stage1 >= settings.warm and _rms(pcm20) >= LOUD:
+            return speech.hinted(at)
         brief = self._over_tutor and settings.service_ends_turns
         return speech.unvoiced(at, settings.brief_hangover_ms if brief else settings.hangover_ms)
 
@@ -141,8 +148,7 @@ class Gate:
             return speech.released(at)
         if not speech.certain and not _above_floor(pcm20):
             return []
-        held = Threshold(speech=0.0, evidence_ms=BLOCK_MS, certain_ms=BLOCK_MS)
-        return speech.voiced(at, held, self.settings.sustained_ms)
+        return speech.voiced(at, _ADMITTED, self.settings.sustained_ms)
 
     # --- admission -------------------------------------------------------------------------------
 
@@ -171,6 +177,9 @@ class Gate:
         return enough and not self._speech.certain
 
 
+_ADMITTED = Threshold(speech=0.0, sure_ms=BLOCK_MS, signs_ms=BLOCK_MS)
+
+
 class _Speech:
     """Blocks to stretches of speech; a stretch ends by the clock, whatever the blocks bring."""
 
@@ -178,22 +187,27 @@ class _Speech:
         self.certain = False
         self.voiced_now = False
         self._voiced_ms = 0
-        self._told = False
+        self._signs_ms = 0
         self._sustained = False
         self._onset = 0.0
         self._last_voiced = 0.0
 
-    def voiced(self, at: float, need: Threshold, sustained_ms: int) -> list[GateEvent]:
-        events: list[GateEvent] = []
-        if not self._voiced_ms:
+    def hinted(self, at: float) -> list[GateEvent]:
+        """A sign that is not sure: it shortens the way to certainty, and is evidence."""
+        first = not self._signs_ms
+        if first:
             self._onset = at - ONSET_LAG_MS / 1000
+        self._signs_ms += BLOCK_MS
+        self._voiced_ms = max(0, self._voiced_ms - BLOCK_MS)
+        return [SpeechEvidence(at)] if first else []
+
+    def voiced(self, at: float, need: Threshold, sustained_ms: int) -> list[GateEvent]:
+        voiced_ms = self._voiced_ms + BLOCK_MS
+        events = self.hinted(at)
         self.voiced_now = True
-        self._voiced_ms += BLOCK_MS
+        self._voiced_ms = voiced_ms
         self._last_voiced = at + BLOCK_MS / 1000
-        if not self._told and self._voiced_ms >= need.evidence_ms:
-            self._told = True
-            events.append(SpeechEvidence(at))
-        if not self.certain and self._voiced_ms >= need.certain_ms:
+        if not self.certain and voiced_ms >= need.sure_ms and self._signs_ms >= need.signs_ms:
             self.certain = True
             events.append(SpeechStarted(at, self._onset))
         if self.certain and not self._sustained and self._voiced_ms >= sustained_ms:
@@ -206,10 +220,10 @@ class _Speech:
         if self.certain:
             if round((at - self._last_voiced) * 1000) >= hangover_ms:
                 return self.released(at)
-        elif self._voiced_ms:
-            # Uncertain: every unvoiced block takes back what a voiced one gave.
-            self._voiced_ms -= BLOCK_MS
-            self._told = self._told and self._voiced_ms > 0
+        else:
+            # Uncertain: every block without a sign takes back what one with it gave.
+            self._voiced_ms = max(0, self._voiced_ms - BLOCK_MS)
+            self._signs_ms = max(0, self._signs_ms - BLOCK_MS)
         return []
 
     def released(self, at: float) -> list[GateEvent]:
@@ -218,8 +232,8 @@ class _Speech:
         return [SpeechEnded(at)] if was_certain else []
 
     def _clear(self) -> None:
-        self.certain = self.voiced_now = self._told = self._sustained = False
-        self._voiced_ms = 0
+        self.certain = self.voiced_now = self._sustained = False
+        self._voiced_ms = self._signs_ms = 0
 
 
 def _samples(pcm: bytes) -> np.ndarray[tuple[int], np.dtype[np.float32]]:

@@ -8,44 +8,30 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-import numpy as np
+from media.sound import (
+    AUDIBLE_RMS,
+    BLOCK_BYTES,
+    BYTES_PER_MS,
+    DUCKED_GAIN,
+    FADE_SAMPLES,
+    Flow,
+    Heard,
+    Sound,
+)
 
-from media.ledger import Ledger
+__all__ = ["Heard", "Playout", "PlayoutStats"]
 
-RATE = 24_000
-BLOCK_MS = 20
-BLOCK_BYTES = RATE * BLOCK_MS // 1000 * 2
-BYTES_PER_MS = RATE * 2 // 1000
 # Newest audio is refused beyond this much unplayed audio, and counted.
 QUEUE_MS = 600_000
 # After a real underrun within a reply so much must be there before it goes on.
 REBUFFER_MS = 60
 # A rest shorter than a block is played after so many pulls without news.
 REST_PULLS = 5
-FADE_SAMPLES = RATE * 5 // 1000
-DUCKED_GAIN = 10 ** (-15 / 20)
-# A ducked voice comes back over five blocks (100 ms); it goes down within one.
-RISE_PER_BLOCK = (1.0 - DUCKED_GAIN) / 5
 # Replies kept for replay.
 KEPT_REPLIES = 3
 KEPT_BYTES = 60_000 * BYTES_PER_MS
-# Below -50 dBFS nobody hears a voice (GENAI facts: replies at near-zero amplitude occur).
-AUDIBLE_RMS = 32768 * 10 ** (-50 / 20)
-
-_FADE_IN = np.linspace(0.0, 1.0, FADE_SAMPLES, dtype=np.float32)
-_FADE_OUT = _FADE_IN[::-1].copy()
-
-
-@dataclass(frozen=True, slots=True)
-class Heard:
-    """What the learner heard of a reply and what not; ms of its audio."""
-
-    text: str
-    unheard: str
-    played_ms: float
-    total_ms: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,72 +40,6 @@ class PlayoutStats:
     refused_ms: float
     underruns: int
     flushes: int
-
-
-@dataclass(slots=True)
-class _Sound:
-    """One reply: everything received, how far it has been played, its words."""
-
-    turn_id: str
-    pcm: bytearray = field(default_factory=bytearray)
-    received: int = 0
-    played: int = 0
-    complete: bool = False
-    ledger: Ledger = field(default_factory=Ledger)
-    loudest: float = 0.0
-
-    def add(self, pcm: bytes) -> None:
-        fresh = self.received & ~1
-        self.pcm += pcm
-        self.received += len(pcm)
-        self.complete = False
-        samples = np.frombuffer(bytes(self.pcm[fresh : self.received & ~1]), "<i2")
-        if len(samples):
-            rms = float(np.sqrt(np.mean(np.square(samples, dtype=np.float32))))
-            self.loudest = max(self.loudest, rms)
-
-    def left(self) -> int:
-        return self.received - self.played
-
-    def forget(self) -> None:
-        """Drops the sound, keeps the account of it."""
-        self.pcm = bytearray()
-
-    def heard(self) -> Heard:
-        # A half sample at the very end can never be played.
-        total = (self.received & ~1) / BYTES_PER_MS
-        played = self.played / BYTES_PER_MS
-        text = self.ledger.heard(played, total, complete=self.complete)
-        return Heard(text, self.ledger.text[len(text) :], played, total)
-
-
-@dataclass(slots=True)
-class _Flow:
-    """How the sound leaves: level, standing still, gaps."""
-
-    gain: float = 1.0
-    target: float = 1.0
-    paused: bool = False
-    rising: bool = False
-    sounding: bool = False
-    starved: bool = False
-    idle_pulls: int = 0
-
-    def shape(self, raw: bytes, *, rising: bool) -> bytes:
-        """One block at the present level; level changes are ramps, edges are faded."""
-        rising = rising or self.rising
-        self.rising = False
-        block = raw.ljust(BLOCK_BYTES, b"\0")
-        if self.gain == self.target == 1.0 and not rising:
-            return block
-        samples = np.frombuffer(block, "<i2").astype(np.float32)
-        after = self.target if self.target < self.gain else self.gain + RISE_PER_BLOCK
-        after = min(after, self.target)
-        samples *= np.linspace(self.gain, after, len(samples), dtype=np.float32)
-        self.gain = after
-        if rising:
-            samples[:FADE_SAMPLES] *= _FADE_IN
-        return samples.astype("<i2").tobytes()
 
 
 def _ignore(turn_id: str, at: float) -> None:
@@ -137,9 +57,9 @@ class Playout:
     ) -> None:
         self.on_started = on_started
         self.on_drained = on_drained
-        self._sound: _Sound | None = None
-        self._kept: OrderedDict[str, _Sound] = OrderedDict()
-        self._flow = _Flow()
+        self._sound: Sound | None = None
+        self._kept: OrderedDict[str, Sound] = OrderedDict()
+        self._flow = Flow()
         self._tail: bytes | None = None
         self._refused = 0
         self._underruns = 0
@@ -151,8 +71,8 @@ class Playout:
         """A new reply; one that is still queued is dropped as by `flush`."""
         if self._sound is not None:
             self.flush()
-        self._sound = _Sound(turn_id)
-        self._flow = _Flow()
+        self._sound = Sound(turn_id)
+        self._flow = Flow()
 
     def audio(self, pcm24k: bytes) -> None:
         """PCM16 mono 24 kHz of the current reply, any length; without one it is ignored."""
@@ -200,7 +120,7 @@ class Playout:
             self.on_started(sound.turn_id, at)
         return block
 
-    def _ready(self, sound: _Sound) -> int:
+    def _ready(self, sound: Sound) -> int:
         """Bytes to play now: a whole block, or the padded rest of a finished reply."""
         left, flow = sound.left() & ~1, self._flow
         if sound.complete:
@@ -210,7 +130,7 @@ class Playout:
             return min(left, BLOCK_BYTES) if flow.idle_pulls > REST_PULLS else 0
         return BLOCK_BYTES if left >= BLOCK_BYTES else 0
 
-    def _run_dry(self, sound: _Sound, at: float) -> None:
+    def _run_dry(self, sound: Sound, at: float) -> None:
         flow = self._flow
         if not flow.sounding:
             return
@@ -253,7 +173,7 @@ class Playout:
         if sound.left():
             self._flushes += 1
         self._keep(sound)
-        self._sound, self._flow = None, _Flow()
+        self._sound, self._flow = None, Flow()
         return heard
 
     def _fade_away(self) -> None:
@@ -261,12 +181,7 @@ class Playout:
         if sound is None or not flow.sounding:
             return
         ahead = bytes(sound.pcm[sound.played : sound.played + FADE_SAMPLES * 2])
-        ahead = ahead[: len(ahead) & ~1]
-        if not ahead:
-            return
-        samples = np.frombuffer(ahead, "<i2").astype(np.float32)
-        faded = samples * _FADE_OUT[-len(samples) :] * flow.gain
-        self._tail = faded.astype("<i2").tobytes().ljust(BLOCK_BYTES, b"\0")
+        self._tail = flow.fade(ahead)
 
     # --- what was heard --------------------------------------------------------------------------
 
@@ -304,7 +219,7 @@ class Playout:
         queued = self._sound.left() / BYTES_PER_MS if self._sound else 0.0
         return PlayoutStats(queued, self._refused / BYTES_PER_MS, self._underruns, self._flushes)
 
-    def _keep(self, sound: _Sound) -> None:
+    def _keep(self, sound: Sound) -> None:
         """The account of the last replies; their sound within a byte bound, oldest out first."""
         if not sound.played:
             return

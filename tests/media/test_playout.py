@@ -6,19 +6,19 @@ import numpy as np
 import pytest
 
 from media import playout as out
-from media.playout import BLOCK_BYTES, Heard, Playout
-
-MS = out.BYTES_PER_MS
+from media.playout import Heard, Playout
+from media.sound import BLOCK_BYTES, FADE_SAMPLES, RATE
+from media.sound import BYTES_PER_MS as MS
 
 
 def ramp(ms: int, start: int = 1) -> bytes:
     """Samples that tell their own position."""
-    count = ms * out.RATE // 1000
+    count = ms * RATE // 1000
     return ((np.arange(start, start + count)) % 20_000 + 1).astype("<i2").tobytes()
 
 
 def tone(ms: int, level: int = 8000) -> bytes:
-    t = np.arange(ms * out.RATE // 1000) / out.RATE
+    t = np.arange(ms * RATE // 1000) / RATE
     return (level * np.sin(2 * np.pi * 200 * t)).astype("<i2").tobytes()
 
 
@@ -145,7 +145,7 @@ def test_t19_a_flush_leaves_one_fading_block_and_silence() -> None:
     heard = ear.playout.flush()
     tail, *rest = ear.pull(4)
     assert tail is not None
-    assert not samples(tail)[out.FADE_SAMPLES :].any()
+    assert not samples(tail)[FADE_SAMPLES:].any()
     assert rest == [None] * 3
     assert (heard.played_ms, heard.total_ms) == (200, 5000)
     assert [kind for kind, _, _ in ear.told] == ["started"]
@@ -159,11 +159,11 @@ def test_pause_and_resume_lose_and_repeat_no_sample() -> None:
     ear.playout.pause()
     tail = samples(ear.hear(10))
     assert len(tail) == BLOCK_BYTES // 2
-    assert not tail[out.FADE_SAMPLES :].any()
+    assert not tail[FADE_SAMPLES:].any()
     assert ear.playout.heard().played_ms == 100
     ear.playout.resume()
     after = ear.hear(15)
-    fade = out.FADE_SAMPLES * 2
+    fade = FADE_SAMPLES * 2
     assert before + after[:0] == ramp(400)[: len(before)]
     assert after[fade:] == ramp(400)[len(before) + fade :]
     assert [kind for kind, _, _ in ear.told] == ["started"]
