@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -130,10 +131,11 @@ class World:
     async def post(
         self, path: str, body: Any = None, *, token: str | None = None, **kwargs: Any
     ) -> tuple[int, Any]:
-        headers = {"Authorization": f"Bearer {token}"} if token else {}
-        async with self.client.post(
-            path, json={} if body is None else body, headers=headers, **kwargs
-        ) as response:
+        headers = {"Content-Type": "application/json"}
+        if token:
+            headers["Authorization"] = f"Bearer {token}"
+        data = io.BytesIO(json.dumps({} if body is None else body).encode())
+        async with self.client.post(path, data=data, headers=headers, **kwargs) as response:
             return response.status, await response.json()
 
     async def get(self, path: str, *, token: str | None = None) -> tuple[int, Any]:
