@@ -1,7 +1,7 @@
 """Is this speech? A tiny model listens always, Silero only while the first is warm.
 
 Stage 1: earshot, every 16 ms. Stage 2: Silero v6 (16 kHz, opset 15) through one ONNX session of
-the process, with the state of each stream kept here. Figures: docs/notes/media.md (VAD).
+the process, with the state of each stream kept here.
 """
 
 from __future__ import annotations
