@@ -61,6 +61,18 @@ def host_addresses() -> tuple[str, ...]:
     return (*found[: MAX_ADVERTISED - 1], "127.0.0.1")
 
 
+def ipv4(host: str) -> str:
+    """The IPv4 address to bind for a configured host; raises OSError for an unknown name."""
+    if host in ("", "::"):
+        return "0.0.0.0"
+    if host == "::1":
+        return "127.0.0.1"
+    try:
+        return str(ipaddress.IPv4Address(host))
+    except ValueError:
+        return socket.gethostbyname(host)
+
+
 def user_fragment(data: bytes) -> str | None:
     """Our half of the USERNAME of a STUN request (RFC 8489 14.3), or None."""
     at, end = 20, len(data)
@@ -128,12 +140,15 @@ class MuxTransport(asyncio.DatagramTransport):
 
 
 class UdpMux:
-    """The socket. `advertise` names the addresses that answers carry; by default the bound one."""
+    """The socket. `advertise` names the addresses that answers carry; by default the bound one.
+
+    Raises ValueError for an advertised address that is not IPv4, OSError for an unknown host.
+    """
 
     def __init__(self, host: str, port: int, advertise: tuple[str, ...] = ()) -> None:
-        self._host, self._port = host, port
-        wildcard = ipaddress.ip_address(host).is_unspecified
-        self.advertise = advertise or (host_addresses() if wildcard else (host,))
+        self._host, self._port = ipv4(host), port
+        bound = host_addresses() if self._host == "0.0.0.0" else (self._host,)
+        self.advertise = tuple(str(ipaddress.IPv4Address(ip)) for ip in advertise) or bound
         self.names: dict[str, MuxTransport] = {}
         self.routes: dict[Address, Endpoint] = {}
         self.received = self.unsent = self.strays = self.failures = 0

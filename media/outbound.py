@@ -17,6 +17,13 @@ TICKS_48K = 960  # RFC 7587: the RTP clock of Opus is 48 kHz
 # After speech, frames of real silence: without them the receiver stretches the last sound it has.
 TAIL_FRAMES = 2
 
+# Low-delay Opus has no in-band copy. Above this loss reported by the browser the stream changes
+# to voice mode with FEC (+4 ms, +0.8 % of a core while speaking), below the other one back.
+LOSSY = 0.03
+CALM = 0.01
+CALM_REPORTS = 10
+_FEC_PERCENT = 15
+
 Pull = Callable[[float], bytes | None]
 Send = Callable[[bytes, int, int, bool], bool]
 
@@ -48,6 +55,8 @@ class Outbound:
         self.timestamp = secrets.randbelow(1 << 32)
         self._tail = 0
         self._talking = False
+        self._fec = False
+        self._calm = 0
         self.stats = OutboundStats()
 
     def tick(self, at: float) -> None:
@@ -79,8 +88,21 @@ class Outbound:
         if self._encode is not None:
             return self._encode(pcm)
         if self._encoder is None:
-            self._encoder = Encoder()
+            self._encoder = (
+                Encoder(application="voip", bitrate=32_000, fec=True, loss_percent=_FEC_PERCENT)
+                if self._fec
+                else Encoder()
+            )
         return self._encoder.encode(pcm)
+
+    def adapt(self, loss: float) -> None:
+        """Takes the share of our packets that the browser reports lost, about once a second."""
+        self._calm = self._calm + 1 if loss < CALM else 0
+        fec = loss > LOSSY or (self._fec and self._calm < CALM_REPORTS)
+        if fec is not self._fec:
+            self._fec = fec
+            self.close()
+            self._encoder = None
 
     def close(self) -> None:
         """Frees the encoder; idempotent."""

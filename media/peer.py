@@ -24,6 +24,7 @@ from media.fallback import PlainVoice
 from media.hooks import connection_of
 from media.mux import UdpMux
 from media.offer import OfferRefused, finish_answer, opus_only, read_offer
+from media.opus import library
 from media.pacer import Pacer, Tick
 from media.peer_state import PeerState, PeerStats
 from media.voice import RawVoice, Voice
@@ -276,7 +277,8 @@ class MediaPlane:
         self._stack = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
-        """Binds the UDP port. Raises OSError when it is taken."""
+        """Loads libopus, binds the UDP port. Raises OpusMissing, or OSError when it is taken."""
+        library()
         if self.mux is not None:
             self.mux.start()
             self._stack.callback(self.mux.close)

@@ -12,7 +12,7 @@ from media.hooks import AudioHook, Reception
 from media.inbound import Inbound, InboundStats, Sink
 from media.outbound import Outbound, OutboundStats, Pull
 
-REPORT_TICKS = 50  # sender reports are refreshed once a second
+REPORT_TICKS = 50  # once a second: sender report, loss of the way back
 
 
 class Voice(Protocol):
@@ -74,6 +74,7 @@ class RawVoice:
         self._outbound.tick(at)
         if self._hook is not None and self._outbound.stats.ticks % REPORT_TICKS == 1:
             self._hook.report(self._outbound.timestamp)
+            self._outbound.adapt(self._hook.reception().loss or 0.0)
 
     @property
     def last_packet_at(self) -> float | None:

@@ -186,6 +186,20 @@ async def test_no_thread_and_no_queue_per_peer() -> None:
         assert server.peer._pc.getSenders()[0]._RTCRtpSender__encoder is None
 
 
+async def test_packets_before_the_end_of_the_handshake_are_not_lost() -> None:
+    async with call() as (server, client):
+        hook, sound = server.peer._voice._hook, packets(tone(500, 48_000, 0.1))
+        dtls, session = hook._dtls, hook._dtls._rx_srtp
+        dtls._rx_srtp = None
+        for payload in sound[:3]:
+            client.send(payload)
+        await until(lambda: len(hook._early) == 3, "kept")
+        dtls._rx_srtp = session
+        client.send(sound[3])
+        await until(lambda: server.peer.stats().received == 4, "all four")
+        assert server.peer.stats().late == server.peer.stats().lost == 0
+
+
 async def test_hook_survives_malformed_rtp_of_the_peer() -> None:
     """What is authenticated can still be nonsense: extension and padding beyond the packet."""
     async with call() as (server, client):

@@ -8,7 +8,7 @@ import socket
 import pytest
 
 from media import mux as mux_module
-from media.mux import MAX_ADDRESSES, UdpMux, host_addresses, user_fragment
+from media.mux import MAX_ADDRESSES, UdpMux, host_addresses, ipv4, user_fragment
 from tests.media.peers import no_loop_errors as no_loop_errors
 from tests.media.peers import until
 
@@ -166,6 +166,13 @@ def test_advertised_addresses() -> None:
     assert UdpMux("127.0.0.1", 0).advertise == ("127.0.0.1",)
     assert UdpMux("0.0.0.0", 0).advertise == host_addresses()
     assert UdpMux("0.0.0.0", 0, ("203.0.113.7",)).advertise == ("203.0.113.7",)
+
+
+def test_hosts_are_ipv4_or_names_of_it() -> None:
+    assert [ipv4(h) for h in ("127.0.0.1", "localhost", "::1")] == ["127.0.0.1"] * 3
+    assert [ipv4(h) for h in ("0.0.0.0", "::", "")] == ["0.0.0.0"] * 3
+    with pytest.raises(ValueError):
+        UdpMux("127.0.0.1", 0, ("voice.example.org",))
 
 
 def test_host_addresses_end_with_loopback(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from media.opus import Decoder, Encoder
-from media.outbound import FRAME_BYTES, TAIL_FRAMES, TICKS_48K, Outbound
-from tests.media.peers import pitch, tone
+from media.opus import Decoder, Encoder, has_fec
+from media.outbound import CALM_REPORTS, FRAME_BYTES, TAIL_FRAMES, TICKS_48K, Outbound
+from tests.media.peers import pitch, tone, voiced
 
 FRAME = tone(440, 24_000, 0.02)
 
@@ -108,6 +108,31 @@ def test_the_tone_survives_the_codec() -> None:
     assert len(heard) == 96_000
     assert pitch(bytes(heard), 48_000) == pytest.approx(440, rel=0.01)
     outbound.close()
+    outbound.close()
+
+
+def test_loss_on_the_way_back_turns_fec_on_and_off() -> None:
+    pcm, sent = voiced(24_000, 4.0), []
+    frames = iter([pcm[i : i + FRAME_BYTES] for i in range(0, len(pcm), FRAME_BYTES)])
+
+    def send(payload: bytes, *_: object) -> bool:
+        sent.append(payload)
+        return True
+
+    outbound = Outbound(lambda at: next(frames), send)
+
+    def copies(reports: list[float]) -> int:
+        sent.clear()
+        for loss in reports:
+            outbound.adapt(loss)
+        for _ in range(50):
+            outbound.tick(0.0)
+        return sum(map(has_fec, sent))
+
+    assert copies([0.0, 0.02]) == 0
+    assert copies([0.05]) > 20
+    assert copies([0.02] * 20) > 20
+    assert copies([0.0] * CALM_REPORTS) == 0
     outbound.close()
 
 

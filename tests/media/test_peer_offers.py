@@ -78,6 +78,17 @@ async def test_names_nobody_can_resolve_do_not_delay_the_answer() -> None:
         assert loop.time() - start < 0.5  # the library alone: 1 s and an answer without candidates
 
 
+async def test_an_answer_takes_less_than_50_ms() -> None:
+    offer, times = await _offer(), []
+    loop = asyncio.get_running_loop()
+    async with _plane() as plane:
+        for _ in range(15):
+            start = loop.time()
+            await Server(plane).peer.answer(offer)
+            times.append(loop.time() - start)
+    assert sorted(times)[len(times) // 2] < 0.050
+
+
 async def test_a_call_with_names_and_end_of_candidates_connects() -> None:
     async with _plane() as plane:
         server, client = Server(plane), Client()
