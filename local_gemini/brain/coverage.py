@@ -37,7 +37,7 @@ ASKED_HITS, OTHER_HITS = 1.0, 1.8
 STRONG_SIMILARITY, STRONG_LEAD, STRONG_WORDS = 0.6, 0.1, 3
 # A clause that shares this much of its words with the text but not its negation denies it.
 DENIED_SHARE = 0.8
-RELATED_SIMILARITY = 0.3
+RELATED_SIMILARITY, CLOSE_SIMILARITY = 0.3, 0.5
 EXPLAINED_SHARE, EXPLAINED_SIMILARITY = 0.6, 0.6
 # Without own material of the text an angle counts as covered by this many new words about it.
 BARE_WORDS, BARE_SIMILARITY = 5, 0.2
@@ -107,6 +107,8 @@ class Judge:
         related = len(fresh) >= 2 and (
             about >= RELATED_SIMILARITY + 0.1 or (about >= RELATED_SIMILARITY and bool(terms))
         )
+        if asked is not None and fresh and len(set(own)) >= 2:
+            related = related or similar[asked] >= CLOSE_SIMILARITY
         return Judgement(frozenset(covered), nearest, related or bool(covered), terms)
 
     def explained(self, reply: Sequence[str]) -> frozenset[int]:

@@ -149,7 +149,7 @@ def _observe(walk: Walk, exchange: Exchange) -> tuple[str, str]:
     if asking:
         walk.said(reply)
     total = len(judge.points)
-    hinted = any(phrases.is_scaffold(line) and line.startswith(phrases.HINT) for line in reply)
+    hinted = any(line.startswith(phrases.HINT) for line in reply)
     if len(state.covered) == total and not asking and total:
         mode = "conclude"
     elif told - before:

@@ -25,7 +25,7 @@ OPENERS = (
     "Let us stay with the topic.",
 )
 HINT = "Here is a hint:"
-SCAFFOLDS = (HINT, "Think of", "We will visit", "You brought in", "You spoke about", "So far")
+SCAFFOLDS = (HINT, "We will visit", "You brought in", "You spoke about", "So far")
 QUOTE_MAX = 240
 
 _FIRST = (

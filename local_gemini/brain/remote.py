@@ -64,10 +64,6 @@ class RemoteModel:
             return None
         return answer.strip() or None
 
-    def close(self) -> None:
-        """Close the connections."""
-        self._client.close()
-
     def _ask(self, messages: list[dict[str, str]]) -> str:
         until = time.monotonic() + self._deadline_s
         if not self._model:

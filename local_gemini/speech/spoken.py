@@ -7,6 +7,8 @@ import unicodedata
 
 # VITS cost and quality both suffer beyond this; longer sentences are cut at clauses.
 LINE_MAX = 180
+# No word is that long: what a key held down or a hash leaves is cut, else it takes minutes to read.
+WORD_MAX, DIGITS_MAX = 24, 40
 UNREADABLE = "This part is written in a script that I can not read aloud."
 
 ABBREVIATIONS = {
@@ -80,6 +82,7 @@ _ABBREVIATION = re.compile(
 )
 _RANGE = re.compile(r"(?<=\d)\s?–\s?(?=\d)")
 _DASH = re.compile(r"\s+[–-]+\s+|–")
+_LONG_WORD = re.compile(r"[A-Za-z]{31,}")
 _LONG_NUMBER = re.compile(r"\d{13,}")
 _SENTENCE = re.compile(r"(?<=[.!?])[\"')\]]*\s+")
 _CLAUSE = re.compile(
@@ -97,7 +100,8 @@ def plain(text: str) -> str:
     text = unicodedata.normalize("NFKD", "".join(_letter(character) for character in text))
     text = "".join(_letter(character) for character in text)
     text = text.encode("ascii", "ignore").decode()
-    text = _LONG_NUMBER.sub(lambda match: " ".join(match[0]), text)
+    text = _LONG_NUMBER.sub(lambda match: " ".join(match[0][:DIGITS_MAX]), text)
+    text = _LONG_WORD.sub(lambda match: match[0][:WORD_MAX], text)
     text = re.sub(r"https?://(\S+)", r"\1", text)
     text = re.sub(r"[*_#`|\\{}\[\]\x00-\x1f\x7f]+", " ", text)
     text = re.sub(r"([.,!?;:])(?:\s*\1)+", r"\1", text)
