@@ -1,7 +1,7 @@
 // The shell around the reducer: performs what the learner asks for, feeds the outcome back as events.
 import { computed, signal } from '@preact/signals';
 import { call, mayBeSignedIn, read } from './api.ts';
-import { CallFailed, errorText, voiceProblemText } from './errors.ts';
+import { CallFailed, errorText } from './errors.ts';
 import type { ServerSays } from './protocol.ts';
 import {
   admitted, INITIAL, reduce, type Event, type Grounded, type Identity, type Me, type State, type StoredSession, type Style,
@@ -238,7 +238,6 @@ export function voice(): VoiceCall {
     failed: (problem, failure) => {
       dispatch({ type: 'voiceFailed', problem });
       if (failure !== undefined) void report(failure);
-      else toast(voiceProblemText(problem), 'error');
     },
   });
   return only;
