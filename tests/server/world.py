@@ -180,7 +180,7 @@ async def open_world(
     folder: Path, *, extras: tuple[Extra, ...] = (), **settings: Any
 ) -> AsyncIterator[World]:
     model, clock = Model(), FakeClock()
-    async with LocalGemini(ScriptedEngine(generate=model)) as gemini:
+    async with LocalGemini(ScriptedEngine(generate=model), now=clock.now) as gemini:
 
         @asynccontextmanager
         async def access() -> AsyncIterator[ModelAccess]:
