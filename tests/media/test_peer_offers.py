@@ -8,6 +8,7 @@ import re
 import pytest
 from aiortc import RTCConfiguration, RTCPeerConnection
 
+from media import hooks
 from media.mux import host_addresses
 from media.offer import MAX_OFFER_BYTES, read_offer
 from media.peer import MediaPlane, OfferRefused, PeerState
@@ -116,6 +117,19 @@ async def test_configured_relay_is_handed_to_the_library() -> None:
         assert connection.turn_server == ("192.0.2.1", 3478)
         assert (connection.turn_username, connection.turn_password) == ("u", "c")
         await pc.close()
+
+
+async def test_a_relay_that_does_not_answer_costs_a_bounded_wait(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(hooks, "TURN_GATHER_S", 0.1)
+    relay = {"urls": "turn:127.0.0.1:9", "username": "u", "credential": "c"}
+    offer, loop = await _offer(), asyncio.get_running_loop()
+    async with _plane(ice_servers=[relay]) as plane:
+        start = loop.time()
+        answer = await Server(plane).peer.answer(offer)
+        assert loop.time() - start < 1.0
+        assert f"127.0.0.1 {plane.udp_port} typ host" in answer
 
 
 async def test_advertised_addresses_replace_the_bound_one() -> None:
