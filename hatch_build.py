@@ -1,4 +1,4 @@
-"""Builds the web client into `client/dist`, for every way of installing: pip, pip -e, uv sync, build."""
+"""Builds the web client into `client/dist`, for every way of installing: pip, pip -e, uv, build."""
 
 import os
 from pathlib import Path

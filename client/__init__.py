@@ -1,1 +1,1 @@
-"""The web client: TypeScript sources in `src`, the built page in `dist` (shipped with the package)."""
+"""The web client: TypeScript in `src`, the built page in `dist` (shipped with the package)."""

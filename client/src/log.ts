@@ -1,6 +1,8 @@
 // The conversation: one entry per exchange, in order of first appearance; late words fill their slot. Pure.
 export type Delivery = 'sent' | 'waiting' | 'failed';
 export type Exchange = {
+  /** Stays the same for the life of the entry; `turnId` does not. */
+  readonly key: string;
   readonly turnId: string;
   readonly learner: string;
   readonly learnerFinal: boolean;
@@ -13,14 +15,14 @@ export type Exchange = {
 };
 export type Log = readonly Exchange[];
 
-const fresh = (turnId: string): Exchange => ({
-  turnId, learner: '', learnerFinal: false, tutor: '', interrupted: false, settled: false, delivery: 'sent', note: '',
+const fresh = (turnId: string, at: number): Exchange => ({
+  key: `${at}:${turnId}`, turnId, learner: '', learnerFinal: false, tutor: '', interrupted: false, settled: false, delivery: 'sent', note: '',
 });
 
 /** Applies `change` to the exchange `turnId`, adding it at the end when it is new. */
 function edit(log: Log, turnId: string, change: (exchange: Exchange) => Exchange): Log {
   const at = log.findIndex((exchange) => exchange.turnId === turnId);
-  if (at < 0) return [...log, change(fresh(turnId))];
+  if (at < 0) return [...log, change(fresh(turnId, log.length))];
   return log.map((exchange, index) => (index === at ? change(exchange) : exchange));
 }
 
@@ -81,13 +83,19 @@ export const typed = (log: Log, turnId: string, text: string): Log =>
 export const deliveryFailed = (log: Log): Log =>
   log.map((exchange) => (exchange.delivery === 'waiting' ? { ...exchange, delivery: 'failed' } : exchange));
 
+/** A lesson counts its turns anew: what an earlier one has said must not be taken for the same turn. With
+    `onlySettled` the exchange under way stays open, because a lesson survives the loss of its connection. */
+export const sealed = (log: Log, onlySettled: boolean): Log =>
+  log.map((exchange) => (exchange.delivery !== 'sent' || (onlySettled && !exchange.settled)
+    ? exchange : { ...exchange, turnId: `sealed:${exchange.key}`, settled: true }));
+
 export const without = (log: Log, turnId: string): Log => log.filter((exchange) => exchange.turnId !== turnId);
 
 export type StoredTurn = { text?: string; userText?: string; interrupted?: boolean };
 
 export const restored = (turns: readonly StoredTurn[]): Log =>
   turns.map((turn, index) => ({
-    ...fresh(`stored-${index}`), learner: turn.userText ?? '', learnerFinal: true, tutor: turn.text ?? '',
+    ...fresh(`stored-${index}`, index), learner: turn.userText ?? '', learnerFinal: true, tutor: turn.text ?? '',
     interrupted: turn.interrupted === true, settled: true,
   }));
 
@@ -101,12 +109,12 @@ export type Line =
 export function lines(log: Log, interruptedText: string): Line[] {
   const shown: Line[] = [];
   for (const exchange of log) {
-    const { turnId, learner, learnerFinal, tutor, delivery, note } = exchange;
+    const { key, turnId, learner, learnerFinal, tutor, delivery, note } = exchange;
     if (learner !== '' && (learnerFinal || tutor !== ''))
-      shown.push({ key: `${turnId}:learner`, who: 'learner', text: learner, final: learnerFinal, delivery, turnId });
-    if (tutor !== '') shown.push({ key: `${turnId}:tutor`, who: 'tutor', text: tutor });
-    if (exchange.interrupted) shown.push({ key: `${turnId}:interrupted`, who: 'system', text: interruptedText });
-    if (note !== '') shown.push({ key: `${turnId}:note`, who: 'system', text: note });
+      shown.push({ key: `${key}:learner`, who: 'learner', text: learner, final: learnerFinal, delivery, turnId });
+    if (tutor !== '') shown.push({ key: `${key}:tutor`, who: 'tutor', text: tutor });
+    if (exchange.interrupted) shown.push({ key: `${key}:interrupted`, who: 'system', text: interruptedText });
+    if (note !== '') shown.push({ key: `${key}:note`, who: 'system', text: note });
   }
   return shown;
 }

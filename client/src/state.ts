@@ -1,7 +1,7 @@
 // The one reducer of the page: events in the past tense in, the next state out. No I/O, no clock.
 import { agendaOf, NO_AGENDA, type Agenda } from './agenda.ts';
 import {
-  deliveryFailed, learnerSaid, restored, systemSaid, turnSettled, tutorInterrupted, tutorSaid, typed, without,
+  deliveryFailed, learnerSaid, restored, sealed, systemSaid, turnSettled, tutorInterrupted, tutorSaid, typed, without,
   type Log, type StoredTurn,
 } from './log.ts';
 import type { ServerSays, VoiceState } from './protocol.ts';
@@ -179,6 +179,8 @@ function voiceLink(state: State, link: Voice['link']): State {
   if (link === 'off')
     return withLesson({ ...state, voice: { ...VOICE_OFF, problem: state.voice.problem } },
       (lesson) => ({ ...lesson, log: deliveryFailed(lesson.log) }));
+  if (link === 'connecting' || link === 'reconnecting')
+    state = withLesson(state, (lesson) => ({ ...lesson, log: sealed(lesson.log, link === 'reconnecting') }));
   const server = link === 'connecting' || link === 'reconnecting' ? link : state.voice.server;
   return { ...state, voice: { ...state.voice, link, server, problem: null, learnerSpeaking: false } };
 }

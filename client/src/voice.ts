@@ -18,6 +18,7 @@ export const CAPTURE: MediaTrackConstraints = {
 };
 
 const HEARTBEAT_MS = 1_000;
+const DEAD_AFTER_BEATS = 3;
 const SELF_HEAL_MS = 1_000;
 const RELAYS_DEADLINE_MS = 3_000;
 const CONNECT_DEADLINE_MS = 12_000;
@@ -37,8 +38,18 @@ async function relays(): Promise<RTCIceServer[]> {
   }
 }
 
+/** Sum of one figure over all reports of a type; null where the browser does not report it. */
+async function sumOf(pc: RTCPeerConnection, type: string, figure: string): Promise<number | null> {
+  let sum: number | null = null;
+  (await pc.getStats()).forEach((report: Record<string, unknown>) => {
+    const value = report.type === type ? report[figure] : undefined;
+    if (typeof value === 'number') sum = (sum ?? 0) + value;
+  });
+  return sum;
+}
+
 type AudioSession = { type: string };
-type Peer = { pc: RTCPeerConnection; channel: RTCDataChannel; id: string; timer: number; heartbeat: number };
+type Peer = { pc: RTCPeerConnection; channel: RTCDataChannel; id: string; timer: number; heartbeat: number; received: number; stillBeats: number };
 
 export class VoiceCall {
   #target: Target | null = null;
@@ -161,7 +172,7 @@ export class VoiceCall {
     if (target === null || mic === null || this.#peer !== null) return;
     const pc = new RTCPeerConnection({ iceServers });
     const channel = pc.createDataChannel('chat', { ordered: true });
-    const peer: Peer = { pc, channel, id: '', timer: 0, heartbeat: 0 };
+    const peer: Peer = { pc, channel, id: '', timer: 0, heartbeat: 0, received: 0, stillBeats: 0 };
     this.#peer = peer;
     const current = (): boolean => this.#peer === peer;
     const lost = (): void => { if (current()) this.#reconnect(); };
@@ -207,7 +218,10 @@ export class VoiceCall {
     this.send('client-ready', { version: RTVI_VERSION, about: { library: LIBRARY } });
     this.send('client-message', { t: 'reply-speech', d: { on: !this.#out.muted } });
     this.send('client-message', { t: 'mic', d: { on: this.#mic?.readyState === 'live' } });
-    peer.heartbeat = window.setInterval(() => this.send('client-message', { t: 'ping' }), HEARTBEAT_MS);
+    peer.heartbeat = window.setInterval(() => {
+      this.send('client-message', { t: 'ping' });
+      void this.#watchForDeath(peer);
+    }, HEARTBEAT_MS);
     this.#on.link(this.#mic?.readyState === 'live' && !this.#mic.muted ? 'connected' : 'paused');
     if ('mediaSession' in navigator) navigator.mediaSession.metadata = new MediaMetadata({ title: target.title, artist: 'Pidjin' });
   }
@@ -263,15 +277,18 @@ export class VoiceCall {
     else this.#wake = lock;
   }
 
+  /** Every heartbeat is acknowledged by the other end; when not a byte comes back it is gone, long before ICE says so. */
+  async #watchForDeath(peer: Peer): Promise<void> {
+    const received = await sumOf(peer.pc, 'candidate-pair', 'bytesReceived');
+    if (received === null || this.#peer !== peer) return;
+    peer.stillBeats = received === peer.received ? peer.stillBeats + 1 : 0;
+    peer.received = received;
+    if (peer.stillBeats >= DEAD_AFTER_BEATS) this.#reconnect();
+  }
+
   /** After a revival iOS may hand out a track that stays digitally silent; a living one always has some noise. */
   #watchForSilence(pc: RTCPeerConnection): void {
-    const energy = async (): Promise<number | null> => {
-      let found: number | null = null;
-      (await pc.getStats()).forEach((entry: { type: string; totalAudioEnergy?: number }) => {
-        if (entry.type === 'media-source') found = entry.totalAudioEnergy ?? null;
-      });
-      return found;
-    };
+    const energy = (): Promise<number | null> => sumOf(pc, 'media-source', 'totalAudioEnergy');
     void energy().then((before) => setTimeout(async () => {
       if (this.#peer?.pc !== pc || before === null) return;
       if (await energy() === before) this.#on.heard({ type: 'notice', code: 'silent', text: '' });

@@ -78,3 +78,18 @@ test('stored turns come back; the opening turn has no learner words', () => {
   assert.deepEqual(shown(log.restored([{ text: 'Begin?' }, { text: 'Right.', userText: 'Yes' }])),
     ['tutor: Begin?', 'learner: Yes', 'tutor: Right.']);
 });
+
+test('a new lesson begins its own exchanges although it counts from one again', () => {
+  const first = log.tutorSaid(log.learnerSaid([], 'turn-1', 'hi', true), 'turn-1', 'Hello.', true);
+  const again = log.tutorSaid(log.sealed(first, false), 'turn-1', 'Welcome back.', true);
+  assert.deepEqual(shown(again), ['learner: hi', 'tutor: Hello.', 'tutor: Welcome back.']);
+  assert.equal(new Set(log.lines(again, CUT).map((line) => line.key)).size, 3);
+});
+
+test('a lesson that survives its connection goes on with the exchange under way', () => {
+  let l = log.turnSettled([], { turnId: 'turn-1', userText: 'hi', text: 'Hello.', interrupted: false });
+  l = log.tutorSaid(l, 'turn-2', 'So', true);
+  l = log.tutorSaid(log.sealed(l, true), 'turn-2', 'So why?', true);
+  assert.deepEqual(shown(l), ['learner: hi', 'tutor: Hello.', 'tutor: So why?']);
+  assert.deepEqual(shown(log.tutorSaid(l, 'turn-1', 'New.', true)).at(-1), 'tutor: New.');
+});
