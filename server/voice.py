@@ -26,7 +26,6 @@ def voice(app: web.Application, ctx: Context) -> None:
             host=settings.host,
             udp_port=settings.udp_port,
             advertise=settings.public_ip,
-            ice_servers=settings.ice_servers,
         )
         connector = GeminiConnector(
             api_key=access.api_key, base_url=access.base_url, ssl_context=access.ssl_context
