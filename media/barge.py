@@ -80,10 +80,14 @@ class BargeIn:
 
     def expire(self) -> tuple[Effect, ...] | None:
         """The deadline passed. None: the speech was so long that it confirms itself."""
+        return None if self.phase is Phase.PAUSED else self.release()
+
+    def release(self) -> tuple[Effect, ...]:
+        """The reply is over: the voice is left as it was found."""
         phase = self.phase
-        if phase is Phase.PAUSED:
-            return None
         self.clear()
+        if phase is Phase.CLEAR:
+            return ()
         return (Unduck(),) if phase is Phase.DUCKED else (Resume(),)
 
     def clear(self) -> None:

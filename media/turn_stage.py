@@ -141,7 +141,7 @@ class Stage:
 
     def clear(self) -> None:
         """Nobody's turn, unless the gate hears the learner already."""
-        self.barge.clear()
+        self.out += self.barge.release()
         if self.speaking is not None:
             self.open_learner(self.speaking)
         else:
