@@ -55,7 +55,7 @@ async def model_access(settings: Settings) -> AsyncIterator[ModelAccess]:
             f"No GEMINI_API_KEY is set, and the local tutor cannot speak: {error}"
         ) from error
     local_key = secrets.token_urlsafe(16)
-    async with LocalGemini(engine, api_key=local_key) as house:
+    async with LocalGemini(engine, api_key=local_key, recorded=False) as house:
         log.warning(
             "No GEMINI_API_KEY is set: the local tutor answers. It works offline and is simpler "
             "than a large model."

@@ -1,0 +1,153 @@
+"""The process itself: help, mistakes, start, the printed link, an orderly stop."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import signal
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import aiohttp
+import pytest
+
+from local_gemini.scripted import ScriptedEngine
+from local_gemini.server import LocalGemini
+
+READY_S = 30.0
+EXIT_S = 15.0
+
+
+def environment(**variables: str) -> dict[str, str]:
+    kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+    return {**kept, **variables}
+
+
+async def run(*arguments: str, **variables: str) -> tuple[int, str, str]:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "server",
+        *arguments,
+        env=environment(**variables),
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    out, err = await asyncio.wait_for(process.communicate(), READY_S)
+    assert process.returncode is not None
+    return process.returncode, out.decode(), err.decode()
+
+
+@pytest.mark.req("CARD-1")
+async def test_help_names_every_setting() -> None:
+    code, out, _ = await run("--help")
+    assert code == 0
+    settings = Path("server/settings.py").read_text()
+    for name in re.findall(r"\"((?:PIDJIN|GEMINI)_[A-Z_]+)\"", settings):
+        assert name in out, name
+
+
+@pytest.mark.req("CARD-9")
+async def test_all_mistakes_are_printed_and_nothing_starts(tmp_path: Path) -> None:
+    code, out, err = await run(
+        PIDJIN_PORT="x",
+        PIDJIN_STORE="firestore",
+        GEMINI_API_KEY="canary-key-never-printed",
+        PIDJIN_DATA_DIR=str(tmp_path / "data"),
+    )
+    assert code == 2
+    assert [line.split(":")[0] for line in err.splitlines()] == ["pidjin", "pidjin"]
+    assert "PIDJIN_PORT" in err
+    assert "PIDJIN_STORE=firestore" in err
+    assert "canary" not in out + err
+    assert not (tmp_path / "data").exists()
+
+
+class Server:
+    """A started process and what it printed so far."""
+
+    def __init__(self, process: asyncio.subprocess.Process, lines: list[str]) -> None:
+        self.process = process
+        self.lines = lines
+
+    @property
+    def link(self) -> str:
+        return next(line.strip() for line in self.lines if "/signin/" in line)
+
+    @property
+    def origin(self) -> str:
+        return self.link.partition("/web/")[0]
+
+
+@pytest.fixture
+async def server(tmp_path: Path) -> AsyncIterator[Server]:
+    """Against a scripted model: no speech models are loaded."""
+    async with LocalGemini(ScriptedEngine()) as gemini:
+        certificate = tmp_path / "ca.pem"
+        certificate.write_text(gemini.certificate_pem)
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-m",
+            "server",
+            env=environment(
+                PIDJIN_PORT="0",
+                PIDJIN_DATA_DIR=str(tmp_path / "data"),
+                GEMINI_API_KEY="canary-key-never-printed",
+                GEMINI_API_BASE=gemini.base_url,
+                SSL_CERT_FILE=str(certificate),
+            ),
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+        )
+        assert process.stdout is not None
+        lines: list[str] = []
+        try:
+            async with asyncio.timeout(READY_S):
+                while not any("/signin/" in line for line in lines):
+                    line = await process.stdout.readline()
+                    assert line, lines
+                    lines.append(line.decode())
+            yield Server(process, lines)
+        finally:
+            if process.returncode is None:
+                process.kill()
+                await process.communicate()
+
+
+@pytest.mark.req("CARD-17", "AUTH-14", "TEST-15")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+async def test_the_printed_link_signs_in_and_a_signal_stops_in_order(
+    server: Server, number: signal.Signals
+) -> None:
+    code = server.link.rpartition("/")[2]
+    async with aiohttp.ClientSession(server.origin) as http:
+        async with http.get("/readyz") as response:
+            assert response.status == 200
+        async with http.get("/api/identity") as response:
+            assert (await response.json())["localTutor"] is False
+        async with http.post("/api/redeemLink", json={"code": code}) as response:
+            answer = await response.json()
+            assert answer["user"]["role"] == "admin"
+        async with http.post(
+            "/api/groundDocument",
+            json={"title": "Tides", "text": "1. The moon.\n2. The sun."},
+            headers={"Authorization": f"Bearer {answer['token']}"},
+        ) as response:
+            assert response.status == 200, await response.text()
+    server.process.send_signal(number)
+    rest, _ = await asyncio.wait_for(server.process.communicate(), EXIT_S)
+    assert server.process.returncode == 0
+    printed = "".join(server.lines) + rest.decode()
+    assert "Traceback" not in printed
+    assert "canary" not in printed
+
+
+async def test_a_taken_port_is_told(server: Server, tmp_path: Path) -> None:
+    port = server.origin.rpartition(":")[2]
+    code, _, err = await run(
+        PIDJIN_PORT=port, PIDJIN_DATA_DIR=str(tmp_path / "other"), GEMINI_API_KEY="some-key-here"
+    )
+    assert code == 2
+    assert f"cannot listen on 127.0.0.1:{port}" in err
