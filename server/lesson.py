@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel
 
-from media.gate import MARGIN_MS, Gate, GateSettings
+from media.gate import Gate, GateSettings
 from media.live import link as live
 from media.live import port
 from media.live.link import LiveLink
@@ -108,8 +108,10 @@ class Lesson:
         loop = asyncio.get_running_loop()
         self._loop, self._now = loop, loop.time
         self._channel = Channel(self._received, self._now)
-        settings = GateSettings(
-            trailing_ms=plan.silence_ms + MARGIN_MS, service_ends_turns=plan.vad_enabled
+        settings = (
+            GateSettings(trailing_ms=plan.silence_ms)
+            if plan.vad_enabled
+            else GateSettings(hangover_ms=plan.silence_ms, service_ends_turns=False)
         )
         self._conversation = Conversation(
             gate=Gate(Vad(), settings),
