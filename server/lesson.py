@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import secrets
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
@@ -115,7 +116,8 @@ class Lesson:
         )
         self._conversation = Conversation(
             gate=Gate(Vad(), settings),
-            turns=Turns(link_up=False),
+            # A resumed session meets the ids of its earlier lessons on the same page.
+            turns=Turns(prefix=f"{secrets.token_hex(3)}-", link_up=False),
             tell=self._tell,
             tell_level=self._channel.send_if_ready,
             finished=self._finished,
