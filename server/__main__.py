@@ -15,10 +15,12 @@ from aiohttp import web
 
 from server import log as logs
 from server.app import CONTEXT, Extra, build_app
-from server.context import Context
+from server.context import Context, Drain
+from server.identity.local import SecretDamaged
 from server.local_model import LocalTutorMissing
 from server.settings import Settings, SettingsInvalid, load_settings
 from server.sign_in import mint_admin_link
+from server.store.port import StoreDown
 from server.version import VERSION
 from server.voice import voice
 
@@ -51,24 +53,51 @@ environment:
 """
 
 
+class CannotStart(Exception):
+    """One sentence on why the server does not run."""
+
+
 async def serve(settings: Settings, extras: Sequence[Extra] = (voice,)) -> None:
-    """Runs until SIGTERM or SIGINT; then drains, closes, and returns."""
+    """Runs until SIGTERM or SIGINT; then drains, closes, and returns. Raises CannotStart."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    app = build_app(settings, extras=extras)
-    runner = web.AppRunner(app, access_log=None, shutdown_timeout=SHUTDOWN_S)
-    await runner.setup()
     try:
+        app = build_app(settings, extras=extras)
+    except (OSError, SecretDamaged) as error:
+        raise CannotStart(f"cannot use {settings.data_dir}: {error}") from error
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=SHUTDOWN_S)
+    try:
+        await _set_up(runner, settings)
         site = web.TCPSite(runner, settings.host, settings.port, ssl_context=_tls_context(settings))
-        await site.start()
+        await _listen(site, settings)
         await _greet(app[CONTEXT], runner.addresses[0])
         await stop.wait()
         log.info("stopping")
-        await _drain(app[CONTEXT])
+        await site.stop()
+        await drain(app[CONTEXT].drain)
     finally:
         await runner.cleanup()
+
+
+async def _set_up(runner: web.AppRunner, settings: Settings) -> None:
+    try:
+        await runner.setup()
+    except LocalTutorMissing as error:
+        raise CannotStart(str(error)) from error
+    except StoreDown as error:
+        raise CannotStart(f"cannot use the store in {settings.data_dir}: {error}") from error
+    except OSError as error:
+        raise CannotStart(f"cannot open a socket: {error}") from error
+
+
+async def _listen(site: web.TCPSite, settings: Settings) -> None:
+    try:
+        await site.start()
+    except OSError as error:
+        where = f"{settings.host}:{settings.port}"
+        raise CannotStart(f"cannot listen on {where}: {error.strerror}") from error
 
 
 def _tls_context(settings: Settings) -> ssl.SSLContext | None:
@@ -92,15 +121,13 @@ async def _greet(ctx: Context, address: Sequence[object]) -> None:
     )
 
 
-async def _drain(ctx: Context) -> None:
-    """Gives every drain hook its turn together, DRAIN_S in all."""
-    if not ctx.drain:
-        return
+async def drain(hooks: Sequence[Drain]) -> None:
+    """All hooks together, DRAIN_S in all; one that fails holds up no other."""
     results: list[BaseException | None] = []
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(DRAIN_S):
             results = list(
-                await asyncio.gather(*(hook() for hook in ctx.drain), return_exceptions=True)
+                await asyncio.gather(*(hook() for hook in hooks), return_exceptions=True)
             )
     for result in results:
         if isinstance(result, Exception):
@@ -108,7 +135,7 @@ async def _drain(ctx: Context) -> None:
 
 
 def main(argv: Sequence[str] | None = None, extras: Sequence[Extra] = (voice,)) -> int:
-    """Exit codes: 0 after an orderly stop, 2 for a mistake in the settings."""
+    """Exit codes: 0 after an orderly stop, 2 when the server cannot start as it is set up."""
     parser = argparse.ArgumentParser(
         prog="pidjin",
         description="Pidjin: a voice tutor that asks before it tells.",
@@ -126,12 +153,8 @@ def main(argv: Sequence[str] | None = None, extras: Sequence[Extra] = (voice,)) 
     logs.set_up(settings)
     try:
         asyncio.run(serve(settings, extras))
-    except LocalTutorMissing as error:
+    except CannotStart as error:
         print(f"pidjin: {error}", file=sys.stderr)
-        return EXIT_USAGE
-    except OSError as error:
-        where = f"{settings.host}:{settings.port}"
-        print(f"pidjin: cannot listen on {where}: {error.strerror}", file=sys.stderr)
         return EXIT_USAGE
     return 0
 

@@ -47,20 +47,34 @@ class Credentials:
     bearer_expires_at: datetime
 
 
+class SecretDamaged(ValueError):
+    """The stored signing secret cannot be used; the message says what to do."""
+
+
 def load_secret(data_dir: Path) -> bytes:
-    """The signing secret, made on first start, readable by the owner only."""
+    """The signing secret, made on first start, readable by the owner only.
+
+    Raises SecretDamaged, OSError.
+    """
     path = data_dir / "signing-secret"
     data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
     try:
         handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
     except FileExistsError:
-        secret = bytes.fromhex(path.read_text(encoding="ascii").strip())
-        if len(secret) < SECRET_BYTES:
-            raise ValueError(f"{path} is damaged; delete it to sign everybody out") from None
-        return secret
+        return _stored_secret(path)
     secret = secrets.token_bytes(SECRET_BYTES)
     with os.fdopen(handle, "w", encoding="ascii") as file:
         file.write(secret.hex())
+    return secret
+
+
+def _stored_secret(path: Path) -> bytes:
+    try:
+        secret = bytes.fromhex(path.read_text(encoding="ascii").strip())
+    except ValueError:
+        secret = b""
+    if len(secret) < SECRET_BYTES:
+        raise SecretDamaged(f"{path} is damaged; delete it to sign everybody out")
     return secret
 
 

@@ -15,6 +15,9 @@ import pytest
 
 from local_gemini.scripted import ScriptedEngine
 from local_gemini.server import LocalGemini
+from server.__main__ import DRAIN_S, drain
+from server.context import Drain
+from tests.virtual_time import run_virtual
 
 READY_S = 30.0
 EXIT_S = 15.0
@@ -144,6 +147,22 @@ async def test_the_printed_link_signs_in_and_a_signal_stops_in_order(
     assert "canary" not in printed
 
 
+@pytest.mark.parametrize("broken", ["signing-secret", "pidjin.sqlite3", "."])
+async def test_unusable_data_is_told_in_a_sentence(tmp_path: Path, broken: str) -> None:
+    data = tmp_path / "data"
+    if broken == ".":
+        data.write_text("a file where a folder should be")
+    else:
+        data.mkdir()
+        (data / broken).write_text("damaged " * 200)
+    code, out, err = await run(
+        PIDJIN_PORT="0", PIDJIN_DATA_DIR=str(data), GEMINI_API_KEY="some-key-here"
+    )
+    assert code == 2
+    assert "Traceback" not in out + err
+    assert str(data) in err.splitlines()[-1]
+
+
 async def test_a_taken_port_is_told(server: Server, tmp_path: Path) -> None:
     port = server.origin.rpartition(":")[2]
     code, _, err = await run(
@@ -151,3 +170,31 @@ async def test_a_taken_port_is_told(server: Server, tmp_path: Path) -> None:
     )
     assert code == 2
     assert f"cannot listen on 127.0.0.1:{port}" in err
+
+
+@pytest.mark.req("CARD-17")
+def test_the_stop_waits_for_every_hook_and_for_no_hook_too_long(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    done: list[str] = []
+
+    async def slow() -> None:
+        await asyncio.sleep(DRAIN_S / 2)
+        done.append("slow")
+
+    async def broken() -> None:
+        raise KeyError("bug")
+
+    async def endless() -> None:
+        await asyncio.sleep(3600)
+        done.append("never")
+
+    async def main(*hooks: Drain) -> float:
+        started = asyncio.get_running_loop().time()
+        await drain(hooks)
+        return asyncio.get_running_loop().time() - started
+
+    assert run_virtual(main(slow, broken)) == DRAIN_S / 2
+    assert "drain_failed" in caplog.messages
+    assert run_virtual(main(slow, endless)) == DRAIN_S
+    assert done == ["slow", "slow"]
