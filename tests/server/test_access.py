@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
+from server.errors import Code, Refused
 from server.operations import OPERATIONS
+from server.registry import perform
 from server.roles import Role
 from tests.server.world import DOCUMENT, Person, World, open_world
 
@@ -230,6 +232,14 @@ async def test_what_only_admins_may_do(world: World) -> None:
         assert (await learner.get(path))[0] == 403
     for path in ADMIN_POSTS:
         assert (await learner.post(path))[0] == 403
+
+
+async def test_a_caller_inside_the_process_needs_the_role_as_well(world: World) -> None:
+    person = await world.sign_up()
+    caller = await world.ctx.callers.caller_of(await world.ctx.identity.verify(person.token))
+    with pytest.raises(Refused) as caught:
+        await perform(world.ctx, OPERATIONS["groundTopic"], caller, {})
+    assert caught.value.code is Code.PERMISSION_DENIED
 
 
 @pytest.mark.req("AUTH-10", "API-3")

@@ -330,8 +330,32 @@ async def test_odd_progress_from_a_model_is_made_storable(world: World) -> None:
 # --- concurrency, size --------------------------------------------------------------------------
 
 
-@pytest.mark.req("API-25", "API-51", "OBS-25")
-async def test_two_turns_at_once_are_stored_in_the_order_they_came(world: World) -> None:
+@pytest.mark.req("API-25", "OBS-25")
+async def test_a_slow_first_turn_is_stored_before_a_quick_second(world: World) -> None:
+    learner = await world.learner()
+    topic_id = await learner.ground()
+    decide = world.ctx.move_agent.decide
+    deciding, go = asyncio.Event(), asyncio.Event()
+
+    async def held(move: Any, *args: Any, **kwargs: Any) -> Any:
+        if move.utterance == "first":
+            deciding.set()
+            await go.wait()
+        return await decide(move, *args, **kwargs)
+
+    world.ctx.move_agent.decide = held  # type: ignore[method-assign]
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(learner.turn(topic_id, "first"))
+        await deciding.wait()
+        tasks.create_task(learner.turn(topic_id, "second"))
+        await learner.turn(topic_id, "elsewhere", session="s2")  # another session is not held up
+        go.set()
+    turns = (await session(world))["turns"]
+    assert [turn["userText"] for turn in turns] == ["first", "second"]
+
+
+@pytest.mark.req("API-25", "API-51")
+async def test_turns_at_once_are_all_stored(world: World) -> None:
     learner = await world.learner()
     topic_id = await learner.ground()
     world.model.moves = [decision(covered=["The moon"]), decision(covered=["The sun"])]
