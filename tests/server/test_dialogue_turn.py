@@ -336,8 +336,10 @@ async def test_a_slow_first_turn_is_stored_before_a_quick_second(world: World) -
     topic_id = await learner.ground()
     decide = world.ctx.move_agent.decide
     deciding, go = asyncio.Event(), asyncio.Event()
+    decided: list[str] = []
 
     async def held(move: Any, *args: Any, **kwargs: Any) -> Any:
+        decided.append(move.utterance)
         if move.utterance == "first":
             deciding.set()
             await go.wait()
@@ -348,7 +350,9 @@ async def test_a_slow_first_turn_is_stored_before_a_quick_second(world: World) -
         tasks.create_task(learner.turn(topic_id, "first"))
         await deciding.wait()
         tasks.create_task(learner.turn(topic_id, "second"))
-        await learner.turn(topic_id, "elsewhere", session="s2")  # another session is not held up
+        for _ in range(3):
+            await learner.turn(topic_id, "elsewhere", session="s2")  # which nothing holds up
+        assert decided == ["first", "elsewhere", "elsewhere", "elsewhere"]
         go.set()
     turns = (await session(world))["turns"]
     assert [turn["userText"] for turn in turns] == ["first", "second"]
