@@ -30,6 +30,7 @@ from tests.browser.webkit import MINI_BROWSER, WebKit, free_port, webkit
 from tests.rig import DEV_TOKEN, spoken
 
 HERE = Path(__file__).parent
+SHOTS = HERE.parent.parent / "screenshots"
 READY_S = 60.0
 CHROMIUM = "/usr/bin/chromium"
 FIREFOX = "/usr/bin/firefox-esr"
@@ -237,6 +238,18 @@ class WebKitDevice(Device):
 
 
 @contextlib.asynccontextmanager
+async def _pictured(page: Device, kind: str) -> AsyncIterator[Device]:
+    """A test that fails leaves a picture of its page: screenshots/failed-<browser>.png."""
+    try:
+        yield page
+    except BaseException:
+        SHOTS.mkdir(exist_ok=True)
+        with contextlib.suppress(Exception):  # the browser itself may be what failed
+            await page.shot(SHOTS / f"failed-{kind}.png")
+        raise
+
+
+@contextlib.asynccontextmanager
 async def device(
     kind: str, launch: Callable[[str], Awaitable[Browser]], width: int = 390, height: int = 844
 ) -> AsyncIterator[Device]:
@@ -245,18 +258,20 @@ async def device(
         need(*PARTS[kind])
         async with webkit() as browser:
             await browser.size(width, height)
-            yield WebKitDevice(browser)
+            async with _pictured(WebKitDevice(browser), kind) as page:
+                yield page
         return
     context = await (await launch(kind)).new_context(
         viewport={"width": width, "height": height}, device_scale_factor=2
     )
     context.set_default_timeout(20_000)
     try:
-        page = await context.new_page()
+        tab = await context.new_page()
         errors: list[str] = []
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        page.on("console", lambda said: errors.append(said.text) if _complains(said) else None)
-        yield Device(page)
+        tab.on("pageerror", lambda error: errors.append(str(error)))
+        tab.on("console", lambda said: errors.append(said.text) if _complains(said) else None)
+        async with _pictured(Device(tab), kind) as page:
+            yield page
         assert errors == []
     finally:
         await context.close()
