@@ -65,6 +65,17 @@ def need(*programs: str) -> None:
 
 @pytest.fixture(scope="session")
 def card() -> Iterator[SoundCard]:
+    """The card of the only learner; programs of this process use it unless told otherwise."""
+    need("pulseaudio", "pactl", "parec", "paplay")
+    with SoundCard() as card, pytest.MonkeyPatch.context() as patch:
+        for name in ("PULSE_SERVER", "XDG_RUNTIME_DIR"):
+            patch.setenv(name, card.environment[name])
+        yield card
+
+
+@pytest.fixture
+def other_card() -> Iterator[SoundCard]:
+    """Another learner's, in another room."""
     need("pulseaudio", "pactl", "parec", "paplay")
     with SoundCard() as card:
         yield card
@@ -142,32 +153,48 @@ async def playwright(card: SoundCard) -> AsyncIterator[Playwright]:
         yield running
 
 
-@pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def launch(playwright: Playwright) -> AsyncIterator[Callable[[str], Awaitable[Browser]]]:
-    """`launch("chromium" | "firefox")`: started when first asked for, once."""
-    running: dict[str, Browser] = {}
+class Launcher:
+    """Starts each browser once, when first asked for; another card means another browser."""
 
-    async def get(kind: str) -> Browser:
-        if kind not in running:
+    def __init__(self, playwright: Playwright) -> None:
+        self._playwright = playwright
+        self._running: dict[tuple[str, int], Browser] = {}
+
+    async def __call__(self, kind: str, card: SoundCard | None = None) -> Browser:
+        key = kind, id(card)
+        if key not in self._running:
             need(*PARTS[kind])
-            if kind == "chromium":
-                running[kind] = await playwright.chromium.launch(
-                    executable_path=CHROMIUM,
-                    args=CHROMIUM_FLAGS,
-                    ignore_default_args=["--mute-audio"],
-                )
-            else:
-                running[kind] = await playwright.firefox.launch(
-                    channel="moz-firefox",
-                    executable_path=FIREFOX,
-                    firefox_user_prefs=FIREFOX_PREFERENCES,
-                    timeout=120_000,
-                )
-        return running[kind]
+            environment = card.environment if card else dict(os.environ)
+            self._running[key] = await self._start(kind, environment)
+        return self._running[key]
 
-    yield get
-    for browser in running.values():
-        await browser.close()
+    async def _start(self, kind: str, environment: dict[str, str]) -> Browser:
+        env: dict[str, str | float | bool] = {**environment}
+        if kind == "chromium":
+            return await self._playwright.chromium.launch(
+                executable_path=CHROMIUM,
+                args=CHROMIUM_FLAGS,
+                ignore_default_args=["--mute-audio"],
+                env=env,
+            )
+        return await self._playwright.firefox.launch(
+            channel="moz-firefox",
+            executable_path=FIREFOX,
+            firefox_user_prefs=FIREFOX_PREFERENCES,
+            timeout=120_000,
+            env=env,
+        )
+
+    async def close(self) -> None:
+        for browser in self._running.values():
+            await browser.close()
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def launch(playwright: Playwright) -> AsyncIterator[Launcher]:
+    launcher = Launcher(playwright)
+    yield launcher
+    await launcher.close()
 
 
 class Device:
@@ -251,7 +278,12 @@ async def _pictured(page: Device, kind: str) -> AsyncIterator[Device]:
 
 @contextlib.asynccontextmanager
 async def device(
-    kind: str, launch: Callable[[str], Awaitable[Browser]], width: int = 390, height: int = 844
+    kind: str,
+    launch: Launcher,
+    *,
+    card: SoundCard | None = None,
+    width: int = 390,
+    height: int = 844,
 ) -> AsyncIterator[Device]:
     """A fresh browser profile: nobody is signed in."""
     if kind == "webkit":
@@ -261,7 +293,7 @@ async def device(
             async with _pictured(WebKitDevice(browser), kind) as page:
                 yield page
         return
-    context = await (await launch(kind)).new_context(
+    context = await (await launch(kind, card)).new_context(
         viewport={"width": width, "height": height}, device_scale_factor=2
     )
     context.set_default_timeout(20_000)

@@ -31,14 +31,16 @@ LATENCY = "--latency-msec=20"
 
 
 class SoundCard:
+    """`environment` connects a program to this card."""
+
     def __enter__(self) -> SoundCard:
         self.home = Path(tempfile.mkdtemp(prefix="card"))
         socket = self.home / "native"
         self.environment = {
+            **os.environ,
             "PULSE_SERVER": f"unix:{socket}",
             "XDG_RUNTIME_DIR": str(self.home),
         }
-        os.environ.update(self.environment)
         modules = [
             "module-null-sink sink_name=speaker rate=48000 channels=2",
             "module-null-sink sink_name=mouth rate=48000 channels=1",
@@ -57,11 +59,12 @@ class SoundCard:
                 raise RuntimeError("pulseaudio did not start")
             time.sleep(0.05)
         for command in ("set-default-sink speaker", "set-default-source mic"):
-            subprocess.run(["pactl", *command.split()], check=True)
+            subprocess.run(["pactl", *command.split()], check=True, env=self.environment)
         self._recorder = subprocess.Popen(
             ["parec", LATENCY, "-d", "speaker.monitor", "--format=s16le", "--rate=48000",
              "--channels=1"],
             stdout=subprocess.PIPE,
+            env=self.environment,
         )  # fmt: skip
         self._blocks: deque[tuple[float, bytes]] = deque(maxlen=MEMORY_BLOCKS)
         self._ear = threading.Thread(target=self._listen, daemon=True)
@@ -91,7 +94,9 @@ class SoundCard:
 
     def say(self, wav: Path) -> subprocess.Popen[bytes]:
         """The learner speaks a WAV file; the process ends when it was said."""
-        process = subprocess.Popen(["paplay", LATENCY, "--device=mouth", str(wav)])
+        process = subprocess.Popen(
+            ["paplay", LATENCY, "--device=mouth", str(wav)], env=self.environment
+        )
         self._talking = [p for p in self._talking if p.poll() is None] + [process]
         return process
 

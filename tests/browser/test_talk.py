@@ -14,9 +14,8 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Browser
 
-from tests.browser.conftest import Device, Server, device, until
+from tests.browser.conftest import Device, Launcher, Server, device, until
 from tests.browser.sound import SoundCard
 from tests.rig import DOCUMENT, _voice
 
@@ -91,13 +90,10 @@ async def covered(page: Device) -> str:
     return str(found)
 
 
-Launch = Callable[[str], Awaitable[Browser]]
-
-
 @pytest.mark.req("CARD-4", "CARD-8", "CARD-12", "UI-21", "UI-57", "UI-59", "VOICE-51", "DATA-19")
 @pytest.mark.parametrize("kind", BROWSERS)
 async def test_a_spoken_lesson(
-    kind: str, launch: Launch, card: SoundCard, server: Server, line: Callable[[str], Path]
+    kind: str, launch: Launcher, card: SoundCard, server: Server, line: Callable[[str], Path]
 ) -> None:
     async with device(kind, launch) as page:
         await sign_up(page, server, f"Ada {kind}")
@@ -155,3 +151,45 @@ async def _is_in(found: Awaitable[str], part: str) -> bool:
 
 async def _moved(page: Device) -> bool:
     return not (await covered(page)).startswith("0 of")
+
+
+@pytest.mark.req("CARD-8", "RTC-3")
+async def test_two_learners_at_once(
+    launch: Launcher,
+    card: SoundCard,
+    other_card: SoundCard,
+    server: Server,
+    line: Callable[[str], Path],
+) -> None:
+    """Each hears an answer to their own words, and only that."""
+    tides = "The moon pulls the water of the oceans. High tide follows the moon around the earth."
+    async with (
+        device("chromium", launch) as ada,
+        device("chromium", launch, card=other_card) as bob,
+    ):
+        await sign_up(ada, server, "Ada")
+        await sign_up(bob, server, "Bob")
+        await start_document(ada)
+        await start_document(bob, tides)
+        await mic_on(ada)
+        await mic_on(bob)
+        started = time.monotonic()
+        await asyncio.gather(
+            say(card, line("A vaccine shows the immune system a harmless piece of the germ.")),
+            say(other_card, line("The moon pulls the water of the oceans.")),
+        )
+        for page in (ada, bob):
+            await until(lambda page=page: _count(page, TUTOR, 2), "a reply", 30)
+        for page in (ada, bob):
+            await until(
+                lambda page=page: _is(status(page), "Listening — speak now…"), "reply ended", 40
+            )
+        await asyncio.sleep(0.3)
+        for page, own, words_said in (
+            (ada, card, "immune system harmless piece germ"),
+            (bob, other_card, "moon pulls water oceans"),
+        ):
+            assert alike(words_said, await page.text(LEARNER)) >= 0.5
+            heard = await asyncio.to_thread(recognise, own.heard(started))
+            reply = await page.text(TUTOR)
+            assert alike(reply, heard) >= 0.6, (reply, heard)
