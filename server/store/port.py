@@ -46,6 +46,10 @@ class StoreDown(StoreError):
     """The backend is down, full or too slow."""
 
 
+class CannotOpen(StoreDown):
+    """The backend's packages or credentials are missing; the sentence names what to set."""
+
+
 class Invalid(StoreError, ValueError):
     """A path, field or value outside the common subset."""
 
@@ -130,11 +134,45 @@ def check_value(value: object, *, in_array: bool = False, depth: int = 0) -> Non
 
 
 def check_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of an `update`; no path may lie inside another one."""
     for path, value in fields.items():
         check_field(path)
         if value is not MISSING:
             check_value(value)
+        if any(other.startswith(f"{path}.") for other in fields):
+            raise Invalid(f"{path!r} is given whole and in part")
     return dict(fields)
+
+
+def check_filters(where: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Equality filters: field to null, bool, number or text."""
+    for path, value in (where or {}).items():
+        check_field(path)
+        check_value(value)
+        if isinstance(value, list | dict):
+            raise Invalid(f"only plain values can be filtered by: {path!r}")
+    return dict(where or {})
+
+
+def check_order(order_by: str | None, desc: bool, limit: int) -> None:
+    if order_by is not None:
+        check_field(order_by)
+    elif desc:
+        raise Invalid("descending order needs a field")
+    if limit < 1:
+        raise Invalid("a limit is at least 1")
+
+
+def ordered_value(doc: Doc, order_by: str) -> Any:
+    """What `doc` is ordered by: null, bool, number or text. Raises Invalid."""
+    value: Any = doc.data
+    for key in order_by.split("."):
+        if not isinstance(value, dict) or key not in value:
+            raise Invalid(f"{doc.path} has no {order_by!r} to go on after")
+        value = value[key]
+    if isinstance(value, list | dict):
+        raise Invalid(f"{order_by!r} of {doc.path} cannot be gone on after")
+    return value
 
 
 class Transaction(Protocol):
@@ -149,6 +187,9 @@ class Transaction(Protocol):
 
 class Store(Protocol):
     """Raises StoreDown from every call when the backend is gone, Invalid on a caller's mistake."""
+
+    async def open(self) -> None:
+        """Optional: tells a wrong set-up (CannotOpen) before anybody asks for something."""
 
     async def get(self, path: str) -> Doc | None: ...
 
@@ -176,7 +217,10 @@ class Store(Protocol):
         limit: int = DEFAULT_LIMIT,
         after: Doc | None = None,
     ) -> list[Doc]:
-        """Equality filters, one order (ties by id). Documents without `order_by` are left out."""
+        """Equality filters, one order (ties by id). Documents without `order_by` are left out.
+
+        Without `order_by` by id. `after`: the last document of the page before, same query.
+        """
 
     async def transaction(
         self, work: Callable[[Transaction], Awaitable[T]], *, attempts: int = DEFAULT_ATTEMPTS

@@ -35,7 +35,10 @@ from server.store.port import (
     check_doc,
     check_field,
     check_fields,
+    check_filters,
+    check_order,
     check_value,
+    ordered_value,
 )
 
 T = TypeVar("T")
@@ -93,6 +96,9 @@ class SqliteStore:
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="sqlite")
         self._db: sqlite3.Connection | None = None
 
+    async def open(self) -> None:
+        await self._run(lambda db: None)
+
     async def get(self, path: str) -> Doc | None:
         return await self._run(_get, check_doc(path))
 
@@ -123,11 +129,8 @@ class SqliteStore:
         limit: int = DEFAULT_LIMIT,
         after: Doc | None = None,
     ) -> list[Doc]:
-        filters = {check_field(field): value for field, value in (where or {}).items()}
-        for value in filters.values():
-            check_value(value)
-        if order_by is not None:
-            check_field(order_by)
+        filters = check_filters(where)
+        check_order(order_by, desc, limit)
         check_collection(collection)
         return await self._run(_query, collection, filters, order_by, desc, limit, after)
 
@@ -292,14 +295,20 @@ def _query(
     sql = "SELECT id, data, ver FROM docs WHERE coll=?"
     bound: list[Any] = [collection]
     for field, value in where.items():
-        sql += f" AND data->'$.{field}' = ?"  # equality of JSON texts: true != 1, "1" != 1
-        bound.append(_dumps(value))
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            # Numbers are equal by value: 1 is 1.0.
+            sql += f" AND json_type(data,'$.{field}') IN ('integer','real')"
+            sql += f" AND data->>'$.{field}' = ?"
+            bound.append(value)
+        else:
+            sql += f" AND data->'$.{field}' = ?"  # equality of JSON texts: true != 1, "1" != 1
+            bound.append(_dumps(value))
     direction, beyond = ("DESC", "<") if desc else ("ASC", ">")
     if order_by:
         rank, column = _RANK.format(f=order_by), f"data->>'$.{order_by}'"
         sql += f" AND json_type(data,'$.{order_by}') IS NOT NULL"
         if after:
-            last = _at(after.data, order_by)
+            last = ordered_value(after, order_by)
             if last is None:
                 sql += f" AND ({rank}, id) {beyond} (?, ?)"
                 bound += [0, after.id]
@@ -315,10 +324,3 @@ def _query(
         sql += f" ORDER BY id {direction}"
     rows = db.execute(sql + " LIMIT ?", [*bound, limit])
     return [Doc(f"{collection}/{row[0]}", json.loads(row[1]), str(row[2])) for row in rows]
-
-
-def _at(data: Document, path: str) -> Any:
-    value: Any = data
-    for key in path.split("."):
-        value = value[key]
-    return value
