@@ -1,8 +1,9 @@
 """The one sender of a lesson's data channel: order, bounds, admission. Survives a change of peer.
 
 Outgoing messages wait (bounded) until the client said `client-ready`, so none is lost to a page
-that is not listening yet. Incoming ones pass a token bucket: what is too frequent, too large or
-not understood is dropped and counted, and never ends a lesson (RTC-13).
+that is not listening yet, nor to a connection that had died unnoticed. Incoming ones pass a token
+bucket: what is too frequent, too large or not understood is dropped and counted, and never ends a
+lesson (RTC-13).
 """
 
 from __future__ import annotations
@@ -16,11 +17,16 @@ from server import rtvi
 
 # Messages kept for a client that is not ready; the oldest goes first.
 WAITING_MAX = 256
+# Sent frames kept for a peer that replaces one which was gone already.
+SENT_MAX = 128
 # Token bucket of client messages: sustained a second, and burst.
 RATE_PER_S = 40.0
 BURST = 80.0
 
 Send = Callable[[str], bool]
+
+# What a new page is told at once and whole: these never wait, the snapshot holds their newest.
+_SNAPSHOT = (rtvi.Status, rtvi.Agenda, rtvi.Cost)
 
 
 class Channel:
@@ -36,13 +42,21 @@ class Channel:
         self._send: Send | None = None
         self._ready = False
         self._waiting: deque[str] = deque(maxlen=WAITING_MAX)
+        self._sent: deque[tuple[float, str]] = deque(maxlen=SENT_MAX)
         self._tokens, self._filled_at = BURST, now()
         self.counts: Counter[str] = Counter()
 
-    def attach(self, send: Send) -> None:
-        """A new peer carries the channel from now on; it has to say `client-ready` first."""
+    def attach(self, send: Send, *, missed_since: float | None = None) -> None:
+        """A new peer carries the channel from now on; it has to say `client-ready` first.
+
+        `missed_since`: the peer before it was not heard after this moment, so that what it was
+        sent since then is told again.
+        """
         self._send, self._ready = send, False
-        self._waiting.clear()
+        if missed_since is not None:
+            missed = [frame for at, frame in self._sent if at >= missed_since]
+            self._waiting.extendleft(reversed(missed))
+        self._sent.clear()
 
     def detach(self) -> None:
         self._send, self._ready = None, False
@@ -53,18 +67,24 @@ class Channel:
 
     def send(self, message: BaseModel | str) -> None:
         """Sends now, or keeps the message for a client that is not ready yet."""
-        frame = rtvi.encode(message)
-        if not self._ready:
+        if self._ready:
+            frame = rtvi.encode(message)
+            if not isinstance(message, _SNAPSHOT):
+                self._sent.append((self._now(), frame))
+            self._put(frame)
+        elif not isinstance(message, _SNAPSHOT):
             if len(self._waiting) == WAITING_MAX:
                 self.counts["waiting_dropped"] += 1
-            self._waiting.append(frame)
-            return
-        self._put(frame)
+            self._waiting.append(rtvi.encode(message))
 
     def send_if_ready(self, message: BaseModel | str) -> None:
         """For what is stale a moment later (levels): never waits."""
         if self._ready:
             self._put(rtvi.encode(message))
+
+    def farewell(self, message: BaseModel) -> None:
+        """The last word to this peer, ready or not; the next peer never hears of it."""
+        self._put(rtvi.encode(message))
 
     def reply_ready(self, message_id: str, snapshot: list[BaseModel | str]) -> None:
         """Answers `client-ready`: `bot-ready`, the state of now, then what waited."""
@@ -73,7 +93,9 @@ class Channel:
         for message in snapshot:
             self._put(rtvi.encode(message))
         while self._waiting:
-            self._put(self._waiting.popleft())
+            frame = self._waiting.popleft()
+            self._sent.append((self._now(), frame))
+            self._put(frame)
 
     def received(self, frame: str) -> None:
         """One frame from the peer."""

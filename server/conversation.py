@@ -8,7 +8,6 @@ owns no task and no socket, and it decides nothing that `Turns` could decide.
 from __future__ import annotations
 
 import logging
-from collections import Counter
 from collections.abc import Callable
 from typing import Protocol
 
@@ -19,8 +18,9 @@ from media.gate import Gate
 from media.live import port
 from media.playout import Playout
 from media.spans import MIC_TO_GATE, REPLY_TO_RTP, Spans
-from media.turns import State, Turns
+from media.turns import Turns
 from server import rtvi
+from server.captions import Captions
 from server.exchanges import Exchange
 
 log = logging.getLogger(__name__)
@@ -28,23 +28,12 @@ log = logging.getLogger(__name__)
 # Design 3.3: at most 5 `activity` messages a second.
 LEVEL_EVERY_S = 0.2
 _SILENCE = bytes(640)
-_SHOWN = {State.FORMULATING: "formulating", State.TUTOR: "speaking"}
-
-INTERRUPTED = "(You interrupted the tutor.)"
-# Nobody is left in silence without a word (design 5.6). Codes are the machine's troubles.
-TROUBLE_TEXT = {
-    "silent_turn": "The tutor did not answer. Please say that again.",
-    "empty_turns": "The tutor is having trouble answering. Please try once more, or type below.",
-    "inaudible": "The tutor’s voice came through silent. Please ask again.",
-    "text_without_audio": "The tutor answered in writing only.",
-    "stuck_playout": "The tutor’s voice got stuck. Please go on.",
-}
 
 
 class Link(Protocol):
     """What the conversation asks of the Live session's keeper."""
 
-    def audio(self, pcm: bytes) -> None: ...
+    def audio(self, pcm: bytes, at: float) -> None: ...
     def activity(self, started: bool) -> None: ...
     def prompt(self, text: str) -> None: ...
     def quiet_moment(self) -> None: ...
@@ -58,30 +47,26 @@ class Conversation:
         *,
         gate: Gate,
         turns: Turns,
+        captions: Captions,
         tell: Callable[[BaseModel | str], None],
         tell_level: Callable[[BaseModel], None],
         finished: Callable[[Exchange], None],
         now: Callable[[], float],
-        stamp: Callable[[], str],
-        uid: str,
         spans: Spans,
         manual_activity: bool = False,
     ) -> None:
         self._gate, self._turns = gate, turns
         self._tell, self._tell_level, self._finished = tell, tell_level, finished
-        self._now, self._stamp, self._uid, self._spans = now, stamp, uid, spans
+        self._captions, self._now, self._spans = captions, now, spans
         self._manual = manual_activity
         self._playout = Playout(on_started=self._play_started, on_drained=self._play_drained)
         self._link: Link | None = None
-        self._said: dict[str, str] = {}
         self._level_at = 0.0
         self._reply_at: float | None = None
         self.microphone_on = True
         self.speech_on = True
-        self.status = rtvi.Status(state="connecting")
         self.last_voice_at = now()
         self.on_deadline_changed: Callable[[], None] = lambda: None
-        self.troubles: Counter[str] = Counter()
 
     def connect(self, link: Link) -> None:
         self._link = link
@@ -95,7 +80,7 @@ class Conversation:
         for event in step.events:
             self._gate_event(event)
         if step.forward and self._link is not None:
-            self._link.audio(step.forward)
+            self._link.audio(step.forward, at)
         if at - self._level_at >= LEVEL_EVERY_S:
             self._level_at = at
             self._tell_level(
@@ -133,8 +118,6 @@ class Conversation:
             case port.ReplyAudio(pcm=pcm, rate=rate):
                 self._handle(ev.TutorAudioArrived(at, len(pcm) / 2 / rate * 1000))
                 if self._turns.accepts_audio:
-                    if self._reply_at is None and not self._playout.playing:
-                        self._reply_at = at
                     self._playout.audio(pcm)
             case port.ReplyText(text=text):
                 self._handle(ev.TutorWords(at, text))
@@ -157,13 +140,15 @@ class Conversation:
             case _:
                 pass
 
-    def link_lost(self) -> None:
+    def link_lost(self, *, planned: bool = False) -> None:
+        """`planned`: a hand-over that the learner need not notice."""
         self._handle(ev.LinkLost(self._now()))
+        if not planned:
+            self._captions.link_lost(self._turns.state)
 
     def link_restored(self) -> None:
         self._handle(ev.LinkRestored(self._now()))
-        state = self._turns.state
-        self.show(_SHOWN.get(state, "listening"), may_interrupt=state is State.TUTOR)
+        self._captions.link_restored(self._turns.state)
 
     # --- the learner's page -----------------------------------------------------------------------
 
@@ -211,6 +196,7 @@ class Conversation:
     def _perform(self, effect: ev.Effect) -> None:
         match effect:
             case ev.BeginReply(turn_id=turn_id):
+                self._reply_at = self._now()
                 self._playout.begin(turn_id)
             case ev.EndReply():
                 self._playout.complete()
@@ -219,6 +205,7 @@ class Conversation:
             case ev.Unduck():
                 self._playout.unduck()
             case ev.Pause():
+                self._reply_at = None  # held back on purpose: no latency of ours
                 self._playout.pause()
             case ev.Resume():
                 self._playout.resume()
@@ -227,20 +214,23 @@ class Conversation:
             case ev.SendTyped(text=text):
                 if self._link is not None:
                     self._link.prompt(text)
-            case ev.ShowState(state=state, may_interrupt=may_interrupt, reason=reason):
-                self.show(state, may_interrupt=may_interrupt, reason=reason)
+            case ev.ShowState():
+                self._captions.turned(effect)
             case ev.QuietMoment():
                 if self._link is not None:
                     self._link.quiet_moment()
             case ev.Trouble(code=code, turn_id=turn_id):
-                self._trouble(code, turn_id)
+                self._captions.trouble(code, turn_id)
             case ev.FinishTurn():
                 self._finish(effect)
             case ev.DropReply(turn_id=turn_id, why=why):
-                log.info("turn dropped", extra={"turn": turn_id, "why": why})
-                self._said.pop(turn_id, None)
-            case ev.ShowLearner() | ev.ShowTutor() | ev.ShowInterrupted():
-                self._show(effect)
+                self._captions.dropped(turn_id, why)
+            case ev.ShowLearner():
+                self._captions.learner(effect)
+            case ev.ShowTutor():
+                self._captions.tutor(effect, self._turns.opened)
+            case ev.ShowInterrupted(turn_id=turn_id):
+                self._captions.interrupted(turn_id, self._playout.heard(turn_id).text)
 
     def _flush(self) -> None:
         sounding = self._playout.playing
@@ -251,8 +241,7 @@ class Conversation:
 
     def _finish(self, effect: ev.FinishTurn) -> None:
         heard = self._playout.heard(effect.turn_id)
-        self._said.pop(effect.turn_id, None)
-        self._tell(rtvi.BotTranscription(text=heard.text, turn_id=effect.turn_id))
+        self._captions.finished(effect.turn_id, heard.text)
         self._finished(
             Exchange(
                 turn_id=effect.turn_id,
@@ -262,46 +251,3 @@ class Conversation:
                 interrupted=effect.interrupted,
             )
         )
-
-    def _trouble(self, code: str, turn_id: str) -> None:
-        self.troubles[code] += 1
-        log.warning("trouble", extra={"trouble": code, "turn": turn_id})
-        self._tell(rtvi.Notice(text=TROUBLE_TEXT[code], code=code))
-
-    # --- what the page shows ---------------------------------------------------------------------
-
-    def show(self, state: str, *, may_interrupt: bool = False, reason: str = "") -> None:
-        """The lesson's state in the words of the design; repeated states are told once."""
-        status = rtvi.Status.model_validate(
-            {"state": state, "mayInterrupt": may_interrupt, "reason": reason or None}
-        )
-        if status != self.status:
-            log.debug("state", extra={"from": self.status.state, "to": status.state})
-            self.status = status
-            self._tell(status)
-
-    def _show(self, effect: ev.ShowLearner | ev.ShowTutor | ev.ShowInterrupted) -> None:
-        turn_id = effect.turn_id
-        match effect:
-            case ev.ShowLearner(text=text, final=final):
-                self._tell(
-                    rtvi.UserTranscription(
-                        text=text,
-                        final=final,
-                        timestamp=self._stamp(),
-                        user_id=self._uid,
-                        turn_id=turn_id,
-                    )
-                )
-            case ev.ShowTutor(text=text):
-                before = self._said.get(turn_id, "")
-                self._said[turn_id] = text
-                segment = self._turns.opened
-                self._tell(rtvi.BotOutput(text=text, turn_id=turn_id, segment_id=segment))
-                if text.startswith(before) and text != before:
-                    self._tell(rtvi.BotTtsText(text=text[len(before) :]))
-            case ev.ShowInterrupted():
-                heard = self._playout.heard(turn_id).text
-                self._tell("bot-interrupted")
-                self._tell(rtvi.Interruption(turn_id=turn_id, heard=heard))
-                self._tell(rtvi.System(text=INTERRUPTED, code="interrupted", turn_id=turn_id))

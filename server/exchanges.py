@@ -15,8 +15,10 @@ from typing import Any, Protocol
 
 from pydantic import BaseModel
 
+from agent.failures import ModelUnavailable
 from server import rtvi
-from server.errors import PidjinError, Unavailable
+from server.errors import Code, PidjinError, Unavailable
+from server.store.port import Conflict, StoreDown
 
 log = logging.getLogger(__name__)
 
@@ -68,6 +70,7 @@ class Exchanges:
     ) -> None:
         self._save, self._tell, self._steer, self._denied = save, tell, steer, denied
         self._queue: asyncio.Queue[Exchange | None] = asyncio.Queue(QUEUE_MAX + 1)
+        self._notified = ""
         self.saved = 0
         self.lost = 0
 
@@ -96,38 +99,44 @@ class Exchanges:
                 saved = await self._persist(exchange)
             except PidjinError as error:
                 self._lose(exchange, error.code)
-                if error.code in ("permission-denied", "unauthenticated"):
+                if error.code in (Code.PERMISSION_DENIED, Code.UNAUTHENTICATED):
                     self._denied(error)
-                continue
             except TimeoutError:
                 self._lose(exchange, "deadline-exceeded")
-                continue
-            self.saved += 1
-            self._tell(self._turn(exchange, saved.mode, saved=True))
-            self._tell(agenda_message(saved.updated_reveal_state))
-            if saved.context_update:
-                self._steer(saved.context_update)
+            except Exception:  # boundary: a bug in one exchange costs that exchange
+                log.exception("observer broke", extra={"turn": exchange.turn_id})
+                self._lose(exchange, "internal")
+            else:
+                self.saved += 1
+                self._tell(self._turn(exchange, saved.mode, saved=True))
+                self._tell(agenda_message(saved.updated_reveal_state))
+                if saved.context_update:
+                    self._steer(saved.context_update)
 
     async def _persist(self, exchange: Exchange) -> Saved:
-        told = False
         for pause in (*RETRY_S, None):
             try:
                 async with asyncio.timeout(SAVE_DEADLINE_S):
                     return await self._save(exchange)
-            except Unavailable:
-                if pause is None:
+            except PidjinError as error:
+                if pause is None or not passing(error):
                     raise
-                if not told:
-                    self._tell(rtvi.Notice(text=SAVE_FAILED, code="save-delayed"))
-                    told = True
+                self._notify(exchange, "save-delayed")
+                log.info("turn waits", extra={"turn": exchange.turn_id, "why": error.code})
                 await asyncio.sleep(pause)
         raise AssertionError("unreachable: the last try returns or raises")
+
+    def _notify(self, exchange: Exchange, code: str) -> None:
+        """Once an exchange, however often it is tried."""
+        if self._notified != exchange.turn_id:
+            self._notified = exchange.turn_id
+            self._tell(rtvi.Notice(text=SAVE_FAILED, code=code))
 
     def _lose(self, exchange: Exchange, why: str) -> None:
         self.lost += 1
         log.warning("turn not saved", extra={"turn": exchange.turn_id, "why": why})
         self._tell(self._turn(exchange, None, saved=False))
-        self._tell(rtvi.Notice(text=SAVE_FAILED, code="save-failed"))
+        self._notify(exchange, "save-failed")
 
     @staticmethod
     def _turn(exchange: Exchange, mode: str | None, *, saved: bool) -> rtvi.Turn:
@@ -140,6 +149,15 @@ class Exchanges:
             interrupted=exchange.interrupted,
             saved=saved,
         )
+
+
+def passing(error: PidjinError) -> bool:
+    """Whether the same exchange may be stored by a later try: what failed was the store or the
+    reach of the model, not the answer (the agent has had its own attempts, OBS-28)."""
+    if error.code is Code.ABORTED:
+        return True
+    away = isinstance(error.__cause__, StoreDown | Conflict | ModelUnavailable)
+    return isinstance(error, Unavailable) and away
 
 
 def agenda_message(reveal_state: dict[str, Any]) -> rtvi.Agenda:

@@ -54,7 +54,8 @@ class LiveLink:
     """`compose` gives the setup of a session that starts now, seeds included, and is asked before
     every connection: it may raise LiveRefused to end the link (code 403: the learner's role is
     gone). `sink` gets every event in order and must not block. `quiet` tells whether neither side
-    speaks; `quiet_moment` must be called whenever it becomes true. `jitter` returns 0..1.
+    speaks; `quiet_moment` must be called whenever it becomes true. `jitter` returns 0..1. `on_sent`
+    gets the seconds from the arrival of each block to its send.
     """
 
     def __init__(
@@ -66,12 +67,13 @@ class LiveLink:
         quiet: Callable[[], bool],
         limits: LinkLimits | None = None,
         jitter: Callable[[], float] = random.random,
+        on_sent: Callable[[float], None] = lambda seconds: None,
     ) -> None:
         self._limits = limits or LinkLimits()
         self._dialer = Dialer(connector, compose, self._limits)
         self._sink = sink
         self._stats = LinkStats()
-        self._sender = Sender(quiet, self._limits, self._stats)
+        self._sender = Sender(quiet, self._limits, self._stats, on_sent)
         self._recovery = Recovery(jitter)
         self._receiver = Receiver(self._emit, self._sender, self._recovery, self._stats)
         self._setup: LiveSetup | None = None
@@ -99,12 +101,15 @@ class LiveLink:
         """The newest resumable handle, or an empty text."""
         return self._receiver.handle
 
-    def audio(self, pcm: bytes) -> None:
-        """Microphone sound that may leave, PCM16 mono 16 kHz. ValueError for half a sample."""
+    def audio(self, pcm: bytes, at: float | None = None) -> None:
+        """Microphone sound that may leave, PCM16 mono 16 kHz; its newest block arrived at `at`.
+
+        Raises ValueError for half a sample.
+        """
         if len(pcm) % 2:
             raise ValueError("PCM16 has whole samples")
         if pcm and not self._closed:
-            self._sender.audio(pcm, up=self.up)
+            self._sender.audio(pcm, at, up=self.up)
 
     def activity(self, started: bool) -> None:
         """Start or end of the learner's turn, in order with the sound around it."""

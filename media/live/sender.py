@@ -11,6 +11,7 @@ from collections.abc import Callable, Coroutine
 from enum import Enum
 from typing import Any
 
+from media.live.arrivals import Arrivals
 from media.live.calls import Calls
 from media.live.capabilities import Capabilities
 from media.live.limits import LinkLimits, LinkStats
@@ -32,7 +33,13 @@ class Ending(Enum):
 class Sender:
     """Queues are filled from the loop's own thread; `run` is the one task that empties them."""
 
-    def __init__(self, quiet: Callable[[], bool], limits: LinkLimits, stats: LinkStats) -> None:
+    def __init__(
+        self,
+        quiet: Callable[[], bool],
+        limits: LinkLimits,
+        stats: LinkStats,
+        on_sent: Callable[[float], None],
+    ) -> None:
         self.outbox = Outbox(limits.batch_ms * BYTES_PER_MS, limits.queue_ms * BYTES_PER_MS)
         self.held = HeldUpdate()
         self.calls = Calls()
@@ -41,17 +48,21 @@ class Sender:
         self._quiet = quiet
         self._limits = limits
         self._stats = stats
+        self._arrivals = Arrivals()
+        self._on_sent = on_sent
         self._in_bracket = False
         self._flush_at: float | None = None
 
-    def audio(self, pcm: bytes, *, up: bool) -> None:
-        """`up`: a session is open, so that a backlog is draining and the bound may narrow."""
+    def audio(self, pcm: bytes, at: float | None = None, *, up: bool) -> None:
+        """`at`: when its newest block arrived. `up`: a session is open, so that a backlog is
+        draining and the bound may narrow."""
         outbox = self.outbox
         steady = self._limits.queue_ms * BYTES_PER_MS
         if up and outbox.bound_bytes > steady >= outbox.queued_bytes + len(pcm):
             outbox.bound_bytes = steady
         was_empty = outbox.empty
         outbox.audio(pcm)
+        self._arrivals.came(len(pcm), at)
         self._stats.samples_dropped = outbox.dropped_bytes // SAMPLE_BYTES
         if was_empty or outbox.ready:
             self.stir()
@@ -146,8 +157,12 @@ class Sender:
     async def _send_item(self, session: LiveSession, item: Item) -> None:
         match item:
             case Sound(pcm):
+                due = self._arrivals.taken(len(pcm), self.outbox.queued_bytes)
                 await self._bounded(session.send_audio(pcm))
                 self._stats.samples_sent += len(pcm) // SAMPLE_BYTES
+                now = asyncio.get_running_loop().time()
+                for at in due:
+                    self._on_sent(now - at)
             case Bracket(started):
                 await self._bounded(session.send_activity(started))
                 self._in_bracket = started

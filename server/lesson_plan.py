@@ -1,0 +1,143 @@
+"""What a lesson knows of the product, and how it reaches it. Everything else it gets as events."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from agent.usage import TokenUsage
+from media.gate import MARGIN_MS, GateSettings
+from media.live import port
+from server import rtvi
+from server.callers import Caller
+from server.clock import stamp
+from server.config import AppConfig
+from server.context import Context
+from server.errors import Code, PidjinError, Refused
+from server.exchanges import LEARNER_MAX, TUTOR_MAX, Exchange, Saved
+from server.live_setup import LiveComposition, compose_live
+from server.operations.dialogue import DialogueTurnRequest, dialogue_turn
+from server.operations.preferences import SetSessionStyleRequest, set_session_style
+from server.roles import Role, require, role_of
+from server.store.records import user_path
+from server.trouble import translated
+
+
+@dataclass(frozen=True, slots=True)
+class LessonPlan:
+    """Composed once, when a lesson opens."""
+
+    session_id: str
+    topic_id: str
+    uid: str
+    credential_id: str
+    minutes: float
+    vad_enabled: bool
+    silence_ms: int
+    agenda: rtvi.Agenda
+
+    @property
+    def gate(self) -> GateSettings:
+        """RTC-8: the service hears enough silence to end the turn by itself."""
+        return GateSettings(
+            trailing_ms=self.silence_ms + MARGIN_MS, service_ends_turns=self.vad_enabled
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class LessonPorts:
+    """`save` stores one exchange as the observer sees it; `compose` gives the setup of a Live
+    session that starts now; `choose_style` stores a style and tells whether there was a session
+    to store it in; `used` counts the tokens of one report. All raise PidjinError."""
+
+    save: Callable[[Exchange], Awaitable[Saved]]
+    compose: Callable[[], Awaitable[port.LiveSetup]]
+    choose_style: Callable[[str], Awaitable[bool]]
+    used: Callable[[port.Usage], Awaitable[None]]
+    stamp: Callable[[], str]
+
+
+def plan_of(caller: Caller, composition: LiveComposition, config: AppConfig) -> LessonPlan:
+    agenda, covered = composition.agenda, composition.covered
+    return LessonPlan(
+        session_id=composition.session_id,
+        topic_id=composition.topic_id,
+        uid=caller.uid,
+        credential_id=caller.credential_id,
+        minutes=config.live_session_minutes,
+        vad_enabled=composition.setup.vad_enabled,
+        silence_ms=composition.setup.silence_ms,
+        agenda=rtvi.Agenda(
+            agenda=list(agenda),
+            covered_angles=list(covered),
+            complete=bool(agenda) and set(agenda) <= set(covered),
+        ),
+    )
+
+
+def ports_of(
+    ctx: Context, caller: Caller, plan: LessonPlan, model: str, style: str | None
+) -> LessonPorts:
+    """`style`: chosen before anything was stored."""
+
+    async def current() -> Caller:
+        """The same person with the role of this moment (RTC-20)."""
+        user = await ctx.store.get(user_path(caller.uid))
+        data = user.data if user else {}
+        role = role_of(data.get("role"))
+        now = Caller(caller.identity, role, data, caller.credential_id, caller.via)
+        require(now.role, Role.APPROVED)
+        return now
+
+    async def save(exchange: Exchange) -> Saved:
+        request = DialogueTurnRequest(
+            session_id=plan.session_id,
+            topic_id=plan.topic_id,
+            user_utterance_summary=exchange.learner[:LEARNER_MAX],
+            tutor_reply=exchange.tutor[:TUTOR_MAX],
+            tutor_interrupted=exchange.interrupted,
+        )
+        with translated():
+            return await dialogue_turn(ctx, await current(), request)
+
+    async def compose() -> port.LiveSetup:
+        try:
+            with translated():
+                composition = await compose_live(
+                    ctx, await current(), plan.session_id, plan.topic_id, style
+                )
+        except PidjinError as error:
+            raise port.LiveRefused(error.http_status, error.message) from error
+        return composition.setup
+
+    async def choose_style(chosen: str) -> bool:
+        request = SetSessionStyleRequest.model_validate(
+            {"sessionId": plan.session_id, "style": chosen}
+        )
+        try:
+            with translated():
+                await set_session_style(ctx, await current(), request)
+        except Refused as refused:
+            if refused.code is Code.FAILED_PRECONDITION:
+                return False
+            raise
+        return True
+
+    async def used(usage: port.Usage) -> None:
+        tokens = TokenUsage(
+            input=usage.prompt,
+            output=usage.response,
+            thoughts=usage.thoughts,
+            cached=usage.cached,
+            total=usage.total,
+        )
+        with translated():
+            await ctx.usage.record(caller.uid, "live", model, tokens)
+
+    return LessonPorts(
+        save=save,
+        compose=compose,
+        choose_style=choose_style,
+        used=used,
+        stamp=lambda: stamp(ctx.clock.now()),
+    )

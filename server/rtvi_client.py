@@ -1,0 +1,72 @@
+"""What a client may say on the data channel, as pydantic models. Data only."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from server.rtvi_words import Camel, Snake
+
+
+class ClientReady(Snake):
+    TYPE: ClassVar[str] = "client-ready"
+    version: str = "1.0.0"
+    about: dict[str, Any] = Field(default_factory=dict)
+
+
+class SendText(Snake):
+    """A typed learner turn."""
+
+    TYPE: ClassVar[str] = "send-text"
+    content: Annotated[str, Field(min_length=1, max_length=2000)]
+
+
+class DisconnectBot(Snake):
+    TYPE: ClassVar[str] = "disconnect-bot"
+
+
+class Mic(Camel):
+    T: ClassVar[str] = "mic"
+    on: bool
+
+
+class StyleChoice(Camel):
+    T: ClassVar[str] = "style"
+    style: Literal["socratic", "conversational", "lecture"]
+
+
+class ReplySpeech(Camel):
+    T: ClassVar[str] = "reply-speech"
+    on: bool
+
+
+class Stop(Camel):
+    T: ClassVar[str] = "stop"
+
+
+class Ping(Camel):
+    """Heartbeat of the page: while it comes the peer is not lost, muted or not."""
+
+    T: ClassVar[str] = "ping"
+
+
+class TrackStatus(Camel):
+    """A stock client (un)mutes its microphone: `{"type":"signalling","message":{…}}`."""
+
+    T: ClassVar[str] = "trackStatus"
+    receiver_index: int = Field(default=0, alias="receiver_index")
+    enabled: bool
+
+
+ClientMessage = (
+    ClientReady | SendText | DisconnectBot | Mic | StyleChoice | ReplySpeech | Stop | Ping
+    | TrackStatus
+)  # fmt: skip
+RTVI_IN: dict[str, type[ClientReady | SendText | DisconnectBot]] = {
+    kind.TYPE: kind for kind in (ClientReady, SendText, DisconnectBot)
+}
+OWN_IN: dict[str, type[Mic | StyleChoice | ReplySpeech | Stop | Ping]] = {
+    kind.T: kind for kind in (Mic, StyleChoice, ReplySpeech, Stop, Ping)
+}
+CLIENT_DATA: tuple[type[Snake], ...] = (*RTVI_IN.values(), *OWN_IN.values(), TrackStatus)
