@@ -68,6 +68,12 @@ def emulator(folder: Path) -> Iterator[str]:
         )
     try:
         _wait(process, f"http://127.0.0.1:{port}/", output)
+        # The first call of a cold process has been seen to take 8 s.
+        httpx.get(
+            f"http://127.0.0.1:{port}/v1/projects/demo-warm/databases/(default)/documents/c",
+            timeout=START_S,
+            trust_env=False,
+        ).raise_for_status()
         yield f"127.0.0.1:{port}"
     finally:
         process.terminate()

@@ -232,7 +232,7 @@ class FirestoreStore:
         except TimeoutError as error:
             raise StoreDown(f"Firestore did not answer within {within_s} s") from error
         except api.GoogleAPICallError as error:
-            raise _translated(error) from error
+            raise translated(error) from error
 
     async def _connected(self) -> FirestoreAsyncClient:
         async with self._opening:
@@ -333,7 +333,8 @@ class _FirestoreTransaction:
             await self._store.roll_back(self.id)
 
 
-def _translated(error: api.GoogleAPICallError) -> StoreError:
+def translated(error: api.GoogleAPICallError) -> StoreError:
+    """What an answer of the service means to the application."""
     text = str(error.message)
     match error:
         case api.AlreadyExists():
