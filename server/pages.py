@@ -41,7 +41,6 @@ class Pages:
     def routes(self) -> list[web.RouteDef]:
         return [
             web.get("/", self.home),
-            web.get("/home.css", self.home_css),
             web.get("/robots.txt", self.robots),
             web.get("/SPEC.md", self.spec),
             web.get("/design.md", self.design),
@@ -50,10 +49,7 @@ class Pages:
         ]
 
     async def home(self, request: web.Request) -> web.Response:
-        return await _file(request, STATIC / "home.html")
-
-    async def home_css(self, request: web.Request) -> web.Response:
-        return await _file(request, STATIC / "home.css")
+        return await self._built(request, "home.html")
 
     async def robots(self, request: web.Request) -> web.Response:
         return await _file(request, STATIC / "robots.txt")
@@ -69,14 +65,20 @@ class Pages:
 
     async def web_client(self, request: web.Request) -> web.Response:
         path = request.match_info["path"] or "index.html"
-        if path == "index.html" and not (self._client / path).is_file():
-            return await _file(request, STATIC / "unbuilt.html", status=503)
+        if path == "index.html":
+            return await self._built(request, path)
         file = _inside(self._client, path)
         if file is None and _VERSIONED.match(path):
             raise web.HTTPFound("/web/")  # a bookmark of an earlier release (HOME-16)
         if file is None:
             raise missing("There is nothing at this address.")
         return await _file(request, file)
+
+    async def _built(self, request: web.Request, name: str) -> web.Response:
+        """A page of the client, or the page that says how to build it."""
+        if not (self._client / name).is_file():
+            return await _file(request, STATIC / "unbuilt.html", status=503)
+        return await _file(request, self._client / name)
 
 
 def _inside(folder: Path, path: str) -> Path | None:

@@ -23,10 +23,10 @@ from server.clock import stamp
 from server.config import AppConfig
 from server.context import Context
 from server.errors import not_ready
-from server.operations.fields import REVEAL_STATE_MAX_CHARS, SessionId, TopicId
+from server.operations.fields import REVEAL_STATE_MAX_CHARS, SessionId, Style, TopicId
 from server.operations.owned import check_owner, require_open
 from server.operations.teaching import Teaching, load_teaching, state_of
-from server.operations.topics import refresh
+from server.operations.topics import refresh, up_to_date
 from server.registry import MODEL_DEADLINE_S, Operation, Wire
 from server.roles import Role
 from server.store.port import Document, TooLarge, Transaction
@@ -47,7 +47,10 @@ def _small(value: dict[str, Any]) -> dict[str, Any]:
 
 
 class DialogueTurnRequest(Wire):
-    """`revealState` is accepted for older clients and never trusted: the stored state rules."""
+    """`revealState` is accepted for older clients and never trusted: the stored state rules.
+
+    `style` counts for the turn that begins a conversation (UI-36), and is stored with it.
+    """
 
     session_id: SessionId
     topic_id: TopicId
@@ -55,6 +58,7 @@ class DialogueTurnRequest(Wire):
     reveal_state: Annotated[dict[str, Any], AfterValidator(_small)] | None = None
     tutor_reply: Annotated[str, Field(max_length=REPLY_MAX_CHARS)] | None = None
     tutor_interrupted: bool = False
+    style: Style | None = None
 
     @model_validator(mode="after")
     def _heard(self) -> DialogueTurnRequest:
@@ -91,12 +95,15 @@ async def dialogue_turn(
 
 async def _turn(ctx: Context, caller: Caller, request: DialogueTurnRequest) -> DialogueTurnResponse:
     teaching = await load_teaching(ctx, caller, request.session_id, request.topic_id)
+    teaching = teaching.choosing(request.style)
     require_open(teaching.session)
     await ctx.quota.admit(caller.uid)
     config = await ctx.config.load()
     before = teaching.topic
-    if teaching.news is not None and teaching.news.ttl_expires_at <= ctx.clock.now():
-        teaching = _with_news(teaching, await refresh(ctx, teaching.news))
+    if teaching.news is not None:
+        current = await up_to_date(ctx, teaching.news)
+        if current is not teaching.news:
+            teaching = _with_news(teaching, current)
     move = _move_request(request, teaching, config)
     teaching, decision = await _decide(ctx, caller.uid, teaching, move)
     refreshed = teaching.topic.digest if teaching.topic is not before else None
@@ -226,6 +233,8 @@ def with_turn(
     if utterance:
         turn["userText"] = utterance
     before: Document = {"uid": uid, "startedAt": stamp(now)}
+    if teaching.chosen_style is not None:
+        before |= {"style": teaching.chosen_style, "styleUpdatedAt": stamp(now)}
     if session is not None:
         before = dict(session)
     topic_ids = list(before.get("topicIds", []))

@@ -92,7 +92,7 @@ async def mint_invite(
     link = Link("invite", caller.uid, request.email.strip(), request.display_name.strip())
     expires_at = ctx.clock.now() + INVITE_LIFETIME
     code = await ctx.links.mint(link)
-    return MintInviteResponse(code=code, path=f"/web/#/signin/{code}", expires_at=stamp(expires_at))
+    return MintInviteResponse(code=code, path=f"/web/#/invite/{code}", expires_at=stamp(expires_at))
 
 
 APPROVE_USER = Operation(

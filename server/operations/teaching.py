@@ -26,7 +26,8 @@ RECENT_EXCHANGES = 6
 class Teaching:
     """`session` is None until its first turn is stored; `recent` is (speaker, text), oldest first.
 
-    `news` is the stored topic when it may have to be refreshed before a turn, else None.
+    `news` is the stored topic when it may have to be refreshed before a turn, else None;
+    `chosen_style` is one that the first turn brings along (UI-36).
     """
 
     session_id: str
@@ -39,6 +40,13 @@ class Teaching:
     state: dict[str, Any]
     learner_turns: int
     recent: tuple[tuple[str, str], ...]
+    chosen_style: str | None = None
+
+    def choosing(self, style: str | None) -> Teaching:
+        """With a style chosen before the session exists; a stored session keeps its own."""
+        if style is None or self.session is not None:
+            return self
+        return replace(self, style=style, chosen_style=style)
 
 
 def style_of(session: Mapping[str, Any] | None, user: Mapping[str, Any]) -> str:

@@ -441,3 +441,16 @@ async def test_past_progress_gives_way_before_words_do(world: World) -> None:
         )
     assert (status, answer["error"]["code"]) == (400, "failed-precondition")
     assert "full" in answer["error"]["message"]
+
+
+@pytest.mark.req("UI-36", "API-19", "DATA-17")
+async def test_a_style_chosen_before_the_first_turn_is_used_and_kept(world: World) -> None:
+    learner = await world.learner()
+    topic_id = await learner.ground()
+    body = {"sessionId": "s1", "topicId": topic_id, "userUtteranceSummary": ""}
+    await learner.call("dialogueTurn", **body, style="lecture")
+    instruction = world.gemini.requests[-1].body["systemInstruction"]["parts"][0]["text"]
+    assert "STYLE: Lecture" in instruction
+    assert (await session(world))["style"] == "lecture"
+    await learner.call("dialogueTurn", **body, style="conversational")
+    assert (await session(world))["style"] == "lecture"
