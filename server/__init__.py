@@ -1,1 +1,1 @@
-"""Composition root: HTTP, identity, roles, store, signalling, and the lesson where media and agent meet."""
+"""Composition root: HTTP, identity, roles, store, signalling, and the lesson where both meet."""
