@@ -7,8 +7,8 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
-ID = re.compile(r"\b([A-Z]{3,6})-(\d+)\b")
-DEFINED = re.compile(r"^- \*\*([A-Z]{3,6})-(\d+)\*\*", re.MULTILINE)
+ID = re.compile(r"\b([A-Z]{2,6})-(\d+)\b")
+DEFINED = re.compile(r"^- \*\*([A-Z]{2,6})-(\d+)\*\*", re.MULTILINE)
 MARK = re.compile(r"\.req\(([^)]*)\)", re.DOTALL)
 
 
