@@ -24,9 +24,11 @@ async def ground_topic(
     thinking_level: str,
     record: UsageSink,
     handler: str = HANDLER,
+    query: str = "",
 ) -> Grounded:
     """Digest, sources and outline of a core or news topic; news always searches (API-6).
 
+    `query` tells what to search for where the title alone does not.
     Raises ModelError: nothing may be cached then. ValueError for a document or an empty title.
     """
     title = one_line(topic)
@@ -37,7 +39,7 @@ async def ground_topic(
     forced = force_search or kind == "news"
     answer = await gateway.generate_json(
         model=model,
-        prompt=topic_prompt(topic=title, news=forced, caps=tiers.deep),
+        prompt=topic_prompt(topic=title, news=forced, caps=tiers.deep, query=query),
         thinking_level=thinking_level,
         key="digest",
         search=True,

@@ -52,17 +52,24 @@ def sources_of(answer: Mapping[str, Any], search: SearchEvidence) -> tuple[Sourc
     return tuple(found.values())[:SOURCES_MAX]
 
 
-def _add(found: dict[str, Source], title: object, url: object, published: object) -> None:
+def web_source(title: object, url: object, published: object) -> Source | None:
+    """A source with a usable http(s) address, named after its host without a title; else None."""
     if not isinstance(url, str) or len(url) > URL_CHARS or any(c.isspace() for c in url):
-        return
+        return None
     try:
         parts = urlsplit(url)
     except ValueError:
-        return
-    if parts.scheme not in ("http", "https") or not parts.netloc or url in found:
-        return
+        return None
+    if parts.scheme not in ("http", "https") or not parts.netloc:
+        return None
     name = one_line(title) if isinstance(title, str) and title.strip() else parts.netloc
-    found[url] = Source(name, url, _iso_date(published))
+    return Source(name, url, _iso_date(published))
+
+
+def _add(found: dict[str, Source], title: object, url: object, published: object) -> None:
+    source = web_source(title, url, published)
+    if source is not None:
+        found.setdefault(source.url, source)
 
 
 def _iso_date(value: object) -> str | None:

@@ -34,6 +34,8 @@ def generate(request: Mapping[str, Any]) -> Generated:
     call = _function_call(request, user)
     if call is not None:
         return Generated(function_calls=[call])
+    if re.search(r"^TASK find-news$", user, re.MULTILINE):
+        return _stories(user)
     if re.search(r"^TASK ground-", user, re.MULTILINE):
         return _ground(user, request)
     if re.search(r"^META topicId=", system, re.MULTILINE):
@@ -90,6 +92,22 @@ def _ground(user: str, request: Mapping[str, Any]) -> Generated:
     }
     grounding = _grounding(title) if answer["needsGrounding"] else None
     return Generated(text=json.dumps(answer), grounding=grounding)
+
+
+def _stories(user: str) -> Generated:
+    """As many stories of the theme as asked for, each with its own address."""
+    theme, count = value_of(user, "THEME:"), value_of(user, "COUNT:")
+    day = value_of(user, "DATE:") or None
+    stories = [
+        {
+            "title": f"{theme.capitalize()}, story {number}",
+            "url": f"https://example.org/{number}",
+            "summary": f"What happened in story {number}.",
+            "publishedAt": day,
+        }
+        for number in range(1, int(count or 1) + 1)
+    ]
+    return Generated(text=json.dumps({"stories": stories}), grounding=_grounding(theme))
 
 
 def points_of(document: list[str], limit: int) -> list[str]:

@@ -15,6 +15,7 @@ from server.context import Context
 from server.identity.links import OneTimeLinks
 from server.identity.local import DEV_IDENTITY, LocalIdentity, load_secret
 from server.local_model import ModelAccess, Models, model_access
+from server.news.reads import NewsReads
 from server.operations.documents import DOCUMENT_BODY_MAX
 from server.pages import CLIENT_DIST, DOCS, Pages
 from server.quota import Quota
@@ -59,6 +60,7 @@ def build_app(
     for group in (
         OperationRoutes(ctx, limits),
         Reads(ctx, limits),
+        NewsReads(ctx, limits),
         SignIn(ctx, limits),
         Health(ctx),
         Pages(client, docs),

@@ -30,12 +30,16 @@ class LocalTutorMissing(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ModelAccess:
-    """How to reach the models. `base_url` and `ssl_context` are None for Google itself."""
+    """How to reach the models. `base_url` and `ssl_context` are None for Google itself.
+
+    `searches`: whether they can search the web; the local tutor cannot.
+    """
 
     api_key: Callable[[], str]
     base_url: str | None = None
     ssl_context: ssl.SSLContext | None = None
     local: bool = False
+    searches: bool = True
 
 
 @asynccontextmanager
@@ -60,7 +64,9 @@ async def model_access(settings: Settings) -> AsyncIterator[ModelAccess]:
             "No GEMINI_API_KEY is set: the local tutor answers. It works offline and is simpler "
             "than a large model."
         )
-        yield ModelAccess(lambda: local_key, house.base_url, house.ssl_context, local=True)
+        yield ModelAccess(
+            lambda: local_key, house.base_url, house.ssl_context, local=True, searches=False
+        )
 
 
 class Models:

@@ -9,7 +9,7 @@ from aiohttp import web
 
 from agent.agenda import is_complete
 from server.callers import SESSION_COOKIE, Caller
-from server.clock import day
+from server.clock import stamp
 from server.context import Context
 from server.cookies import set_cookies
 from server.errors import denied, invalid, missing
@@ -25,6 +25,7 @@ from server.store.records import (
     topic_path,
     user_path,
 )
+from server.usage_report import WINDOW, last_day
 
 PAGE_DEFAULT = 30
 PAGE_MAX = 100
@@ -122,7 +123,7 @@ class Reads:
             where={"uid": caller.uid},
             order_by="startedAt",
             desc=True,
-            limit=_limit(request),
+            limit=page_limit(request),
             after=await self._cursor(request, session_path, owner=caller.uid),
         )
         return web.json_response({"sessions": [session_summary(doc) for doc in docs]})
@@ -150,21 +151,26 @@ class Reads:
             where={"role": role} if role else None,
             order_by="createdAt",
             desc=True,
-            limit=_limit(request),
+            limit=page_limit(request),
             after=await self._cursor(request, user_path),
         )
         return web.json_response({"users": [user_row(doc) for doc in docs]})
 
     async def list_usage(self, request: web.Request) -> web.Response:
-        """Counters of one UTC day (`date=yyyymmdd`, default today), busiest first."""
+        """The last 24 hours summed per user, or the counters of one UTC day (`date=yyyymmdd`);
+        busiest first."""
         await self._caller(request, Role.ADMIN)
-        date = request.query.get("date") or day(self._ctx.clock.now())
+        date = request.query.get("date")
+        if not date:
+            now = self._ctx.clock.now()
+            rows = await last_day(self._ctx.store, now)
+            return web.json_response({"since": stamp(now - WINDOW), "usage": rows})
         docs = await self._ctx.store.query(
             "usage",
             where={"date": date},
             order_by="geminiCallCount",
             desc=True,
-            limit=_limit(request),
+            limit=page_limit(request),
         )
         return web.json_response({"date": date, "usage": [doc.data for doc in docs]})
 
@@ -194,7 +200,8 @@ class Reads:
         return doc
 
 
-def _limit(request: web.Request) -> int:
+def page_limit(request: web.Request) -> int:
+    """`limit` of a listing. Raises `invalid-argument`."""
     text = request.query.get("limit", str(PAGE_DEFAULT))
     if not text.isascii() or not text.isdigit() or not 1 <= int(text[:9]) <= PAGE_MAX:
         raise invalid(f"limit: must be a number from 1 to {PAGE_MAX}")

@@ -13,7 +13,10 @@ from server.context import Context
 from server.errors import denied, invalid
 from server.openapi import openapi
 from server.operations import OPERATIONS
+from server.operations.catalog import ADMIN_CREATE_TOPIC, ADMIN_UPDATE_TOPIC
+from server.operations.news_config import ADMIN_GET_NEWS_CONFIG, ADMIN_SET_NEWS_CONFIG
 from server.operations.people import APPROVE_USER, MINT_INVITE, REJECT_USER, REVOKE_USER
+from server.operations.pipeline import RUN_NEWS_PIPELINE
 from server.registry import Operation, perform
 from server.roles import require
 from server.security import Limits, is_local, is_token
@@ -44,6 +47,13 @@ class OperationRoutes:
         ):
             routes.append(web.post(f"/api/admin/users/{{uid}}/{verb}", self._on_user(operation)))
         routes.append(web.post("/api/admin/invites", self._plain(MINT_INVITE)))
+        routes += [
+            web.post("/api/admin/catalog", self._plain(ADMIN_CREATE_TOPIC)),
+            web.patch("/api/admin/catalog/{id}", self._on_item(ADMIN_UPDATE_TOPIC)),
+            web.post("/api/admin/pipeline-runs", self._bodyless(RUN_NEWS_PIPELINE)),
+            web.get("/api/admin/news-config", self._bodyless(ADMIN_GET_NEWS_CONFIG)),
+            web.patch("/api/admin/news-config", self._plain(ADMIN_SET_NEWS_CONFIG)),
+        ]
         routes.append(web.get("/api/openapi.json", self.description))
         return routes
 
@@ -64,6 +74,25 @@ class OperationRoutes:
         async def handler(request: web.Request) -> web.Response:
             uid = request.match_info["uid"]
             result = await self._perform(request, operation, lambda _: {"uid": uid}, bodyless=True)
+            return web.json_response(result)
+
+        return handler
+
+    def _on_item(self, operation: Operation[Any, Any]) -> Handler:
+        async def handler(request: web.Request) -> web.Response:
+            where = {"id": request.match_info["id"]}
+            result = await self._perform(
+                request,
+                operation,
+                lambda body: {**body, **where} if isinstance(body, dict) else body,
+            )
+            return web.json_response(result)
+
+        return handler
+
+    def _bodyless(self, operation: Operation[Any, Any]) -> Handler:
+        async def handler(request: web.Request) -> web.Response:
+            result = await self._perform(request, operation, lambda _: {}, bodyless=True)
             return web.json_response(result)
 
         return handler

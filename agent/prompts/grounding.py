@@ -109,12 +109,14 @@ def document_prompt(*, title: str, text: str | None, expected: int, caps: TierCa
     return "\n".join(lines)
 
 
-def topic_prompt(*, topic: str, news: bool, caps: TierCaps) -> str:
+def topic_prompt(*, topic: str, news: bool, caps: TierCaps, query: str = "") -> str:
+    """`query`: what to search for, where an editor of the catalog wrote more than the title."""
     rules = ((NEWS_DIRECTIVE,) if news else ()) + TOPIC_RULES
     return "\n".join(
         [
             "TASK ground-news" if news else "TASK ground-topic",
             f"TITLE: {one_line(topic)}",
+            *([f"SEARCH FOR: {one_line(query)}"] if query else []),
             _budget(caps),
             "You prepare this topic for a tutor who will talk about it with a learner.",
             compose(rules),

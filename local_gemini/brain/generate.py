@@ -28,6 +28,7 @@ NO_KNOWLEDGE = (
     "The local tutor has no outside knowledge about this topic. "
     "It can ask, listen and keep track, but it can not state facts."
 )
+NO_STORIES = '{"stories": []}'
 UNREADABLE = "The local tutor can only read plain text. Paste the text of the document instead."
 ANGLES = (
     "What {} is",
@@ -53,6 +54,8 @@ class LocalBrain:
         """Answer a `generateContent` body (camelCase); never raises for odd content."""
         message = prompt.last_user_text(request)
         system = prompt.system_text(request)
+        if prompt.is_news_search(message):  # nobody here can search: no words of a remote model
+            return Generated(text=NO_STORIES)
         task = prompt.ground_task(message) or prompt.ground_task(system)
         brief = prompt.move_brief(system)
         structured = task is not None or brief.move or brief.observer

@@ -84,6 +84,11 @@ def ground_task(text: str) -> GroundTask | None:
     )
 
 
+def is_news_search(text: str) -> bool:
+    """Whether `text` asks for current stories of a theme."""
+    return re.search(r"^TASK find-news\s*$", text, re.MULTILINE) is not None
+
+
 def live_brief(instruction: str) -> Brief:
     """The brief inside a native Live instruction; missing parts stay at their defaults."""
     agenda, covered = _agenda(instruction)

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from agent.failures import ModelError
 from agent.grounding import ground_topic as ground
 from agent.prompts.quoting import one_line
 from agent.topic import Grounded
 from server.callers import Caller
 from server.context import Context
+from server.errors import not_ready
+from server.news.catalog import search_query_of
 from server.operations.fields import NotBlank
 from server.operations.owned import check_owner
 from server.registry import MODEL_DEADLINE_S, Operation, Wire
@@ -24,6 +29,11 @@ from server.store.records import (
     topic_path,
 )
 from server.usage import Tally
+
+log = logging.getLogger(__name__)
+
+# A live search takes 5 to 15 s; the turn has 60 s in all.
+REFRESH_DEADLINE_S = 25.0
 
 SearchKind = Literal["core", "news"]
 
@@ -62,15 +72,29 @@ async def ground_topic(
         cached = await _cached(ctx, caller.uid, title, request.kind)
         if cached is not None:
             return GroundedResponse.of(cached, from_cache=True)
+    if request.kind == "news":
+        require_search(ctx)
     await ctx.quota.admit(caller.uid)
     grounded, at = await search(ctx, caller.uid, title, request.kind)
     stored = await _keep(ctx, caller.uid, title, grounded, at)
     return GroundedResponse.of(stored, from_cache=False)
 
 
+def require_search(ctx: Context) -> None:
+    """Raises `failed-precondition` where no model can search the web: news is never made up."""
+    if not ctx.model_access.searches:
+        raise not_ready(
+            "The local tutor cannot search the web, so it has no news. Choose a concept or bring "
+            "a text of your own.",
+            reason="no-search",
+        )
+
+
 async def search(ctx: Context, uid: str, title: str, kind: SearchKind) -> tuple[Grounded, datetime]:
-    """One grounding call, its tokens recorded for `uid`; news always searches (API-6)."""
+    """One grounding call, its tokens recorded for `uid`; news always searches (API-6), for what
+    the catalog says if it has the title."""
     config = await ctx.config.load()
+    query = await search_query_of(ctx.store, title) if kind == "news" else ""
     tally = Tally()
     at = ctx.clock.now()
     try:
@@ -83,6 +107,7 @@ async def search(ctx: Context, uid: str, title: str, kind: SearchKind) -> tuple[
             model=config.ground_model,
             thinking_level=config.grounding_thinking_level,
             record=tally.sink,
+            query=query if query != title else "",
         )
     finally:
         await ctx.usage.add(uid, tally.tokens)
@@ -142,7 +167,8 @@ async def _keep(
 
 
 async def refresh(ctx: Context, topic: StoredTopic) -> StoredTopic:
-    """Grounds a stale news topic anew under its own id, for its owner (API-18)."""
+    """Grounds a news topic anew under its own id, for its owner. Raises ModelError, PidjinError."""
+    require_search(ctx)
     grounded, at = await search(ctx, topic.uid, topic.grounded.topic, "news")
     fresh = StoredTopic(topic.id, topic.uid, grounded, at, at + await lifetime(ctx))
 
@@ -152,6 +178,24 @@ async def refresh(ctx: Context, topic: StoredTopic) -> StoredTopic:
 
     await ctx.store.transaction(work)
     return fresh
+
+
+async def up_to_date(ctx: Context, topic: StoredTopic) -> StoredTopic:
+    """A stale news topic searched again before the turn (API-18); fresh ones as they are.
+
+    A search that fails or is slow must not cost the learner the turn: the old digest goes on,
+    which says itself when it was made, and the next turn tries again.
+    """
+    if topic.ttl_expires_at > ctx.clock.now() or not ctx.model_access.searches:
+        return topic
+    try:
+        async with asyncio.timeout(REFRESH_DEADLINE_S):
+            return await refresh(ctx, topic)
+    except (ModelError, TimeoutError) as error:
+        log.warning(
+            "news_not_refreshed", extra={"topic_id": topic.id, "kind": type(error).__name__}
+        )
+        return topic
 
 
 GROUND_TOPIC = Operation(

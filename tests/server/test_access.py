@@ -37,6 +37,27 @@ VALID: dict[str, dict[str, Any]] = {
     "rejectUser": {"uid": "u1"},
     "revokeUser": {"uid": "u1"},
     "mintInvite": {"email": "a@b.org", "displayName": "Ada"},
+    "speakText": {"text": "Hello."},
+    "adminGetNewsConfig": {},
+    "adminSetNewsConfig": {"newsAutoPublish": True, "newsPipelineEnabled": False},
+    "adminCreateTopic": {
+        "kind": "news",
+        "title": "Tides",
+        "searchQuery": "tides today",
+        "description": "The sea.",
+        "themes": ["science"],
+        "status": "draft",
+    },
+    "adminUpdateTopic": {
+        "id": TOPIC,
+        "title": "Tides",
+        "searchQuery": "tides today",
+        "description": "The sea.",
+        "themes": ["science"],
+        "status": "active",
+    },
+    "runNewsPipeline": {},
+    "scheduledNewsPipeline": {},
 }
 REQUIRED = {
     "groundTopic": {"topic"},
@@ -44,6 +65,9 @@ REQUIRED = {
     "dialogueTurn": {"sessionId", "topicId", "userUtteranceSummary"},
     "getLiveSessionToken": set(),
     "mintInvite": set(),
+    "adminSetNewsConfig": set(),
+    "adminCreateTopic": {"kind", "title", "searchQuery"},
+    "adminUpdateTopic": {"id"},
 }
 # One more than the largest allowed text, and the texts that are no ids.
 OVER = {
@@ -54,10 +78,17 @@ OVER = {
     ("dialogueTurn", "tutorReply"): 4001,
     ("mintInvite", "email"): 255,
     ("mintInvite", "displayName"): 81,
+    ("speakText", "text"): 4001,
+    ("adminCreateTopic", "title"): 201,
+    ("adminCreateTopic", "searchQuery"): 501,
+    ("adminCreateTopic", "description"): 1001,
+    ("adminUpdateTopic", "title"): 201,
+    ("adminUpdateTopic", "searchQuery"): 501,
+    ("adminUpdateTopic", "description"): 1001,
 }
 BAD_IDS = ("", "a b", "a/b", "../x", "x" * 129, "ü", "a\n", "a\u0000b")
 WRONG: tuple[Any, ...] = (None, 7, 1.5, True, "yes", "", [], ["a"], {}, {"a": [[1]]}, "\ud800")
-TEXT_CHOICES = {"kind", "style", "topicId"}
+TEXT_CHOICES = {"kind", "style", "topicId", "status"}
 MAY_BE_NULL = {
     "dialogueTurn": {"revealState", "tutorReply"},
     "getLiveSessionToken": {"sessionId", "topicId"},
@@ -66,6 +97,8 @@ BLANK_ALLOWED = {
     ("dialogueTurn", "tutorReply"),  # blank: normal mode
     ("mintInvite", "email"),
     ("mintInvite", "displayName"),
+    ("adminCreateTopic", "description"),
+    ("adminUpdateTopic", "description"),
 }
 
 
@@ -78,12 +111,12 @@ def wrong_values(name: str, field: str, valid: Any) -> list[Any]:
             continue
         if value is None and field in MAY_BE_NULL.get(name, set()):
             continue
-        if same_type and isinstance(value, (bool, dict)):
+        if same_type and isinstance(value, (bool, dict, list)):
             continue
         if value == "" and (name, field) in BLANK_ALLOWED:
             continue
         refused.append(value)
-    if field.endswith("Id") or field == "uid":
+    if field.endswith("Id") or field in ("uid", "id"):
         refused += list(BAD_IDS)
     if (name, field) in OVER:
         refused += ["a" * OVER[name, field]]
@@ -136,7 +169,7 @@ async def refuse_all(world: World, admin: Person) -> None:
 
 async def snapshot(world: World) -> dict[str, Any]:
     """Everything stored except the credentials."""
-    collections = ("users", "topics", "sessions", "usage", "config", "localLinks")
+    collections = ("users", "topics", "sessions", "usage", "config", "localLinks", "topicCatalog")
     return {name: [doc.data for doc in await world.ctx.store.query(name)] for name in collections}
 
 
@@ -189,6 +222,7 @@ async def test_unknown_fields_are_ignored_and_a_foreign_uid_acts_on_nobody(world
 
 READS = (
     "/api/config",
+    "/api/catalog",
     f"/api/topics/{TOPIC}",
     "/api/sessions",
     "/api/sessions/s1",
@@ -200,6 +234,8 @@ ADMIN_POSTS = (
     "/api/admin/users/u1/reject",
     "/api/admin/users/u1/revoke",
     "/api/admin/invites",
+    "/api/admin/catalog",
+    "/api/admin/pipeline-runs",
 )
 
 
@@ -225,7 +261,18 @@ async def test_without_access_everything_but_me_is_refused(world: World, role: A
 async def test_what_only_admins_may_do(world: World) -> None:
     learner = await world.learner()
     admins = [op.name for op in OPERATIONS if op.role is Role.ADMIN]
-    assert admins == ["approveUser", "rejectUser", "revokeUser", "mintInvite"]
+    assert admins == [
+        "approveUser",
+        "rejectUser",
+        "revokeUser",
+        "mintInvite",
+        "adminGetNewsConfig",
+        "adminSetNewsConfig",
+        "adminCreateTopic",
+        "adminUpdateTopic",
+        "runNewsPipeline",
+        "scheduledNewsPipeline",
+    ]
     for name in admins:
         assert await learner.refused(name, **VALID[name]) == "permission-denied"
     for path in ("/api/admin/users", "/api/admin/usage"):

@@ -24,6 +24,7 @@ async def test_at_the_cap_every_capped_operation_is_refused_unbilled(world: Worl
         "groundDocument": {"title": "New", "text": "New."},
         "dialogueTurn": {"sessionId": "s1", "topicId": topic_id, "userUtteranceSummary": "?"},
         "getLiveSessionToken": {"sessionId": "s1", "topicId": topic_id},
+        "speakText": {"text": "Hello."},
     }
     assert set(requests) == {operation.name for operation in OPERATIONS if operation.quota}
     for name, body in requests.items():

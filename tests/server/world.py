@@ -39,6 +39,14 @@ def is_move(request: Mapping[str, Any]) -> bool:
     return "LEARNER UTTERANCE" in prompt_of(request)
 
 
+def news_theme_of(request: Mapping[str, Any]) -> str:
+    """The theme of a search for stories; empty for any other request."""
+    lines = prompt_of(request).splitlines()
+    if "TASK find-news" not in lines:
+        return ""
+    return next(line.removeprefix("THEME: ") for line in lines if line.startswith("THEME: "))
+
+
 def decision(
     mode: str = "ask",
     text: str = "What pulls the water?",
@@ -69,9 +77,13 @@ class Model:
         default_factory=lambda: [grounding("The moon", "The sun", "Spring tides")]
     )
     requests: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
+    # What a search for stories of a theme finds; None: three stories of its own.
+    news: Callable[[str], Generated | str | None] = lambda theme: None
 
-    def __call__(self, model: str, request: Mapping[str, Any]) -> str:
+    def __call__(self, model: str, request: Mapping[str, Any]) -> Generated | str | None:
         self.requests.append((model, request))
+        if theme := news_theme_of(request):
+            return self.news(theme)
         answers = self.moves if is_move(request) else self.groundings
         return answers.pop(0) if len(answers) > 1 else answers[0]
 
@@ -177,14 +189,24 @@ class World:
 
 @asynccontextmanager
 async def open_world(
-    folder: Path, *, extras: tuple[Extra, ...] = (), **settings: Any
+    folder: Path,
+    *,
+    extras: tuple[Extra, ...] = (),
+    searches: bool = True,
+    speech: Callable[[str], bytes] | None = None,
+    threads: bool = False,
+    **settings: Any,
 ) -> AsyncIterator[World]:
+    """`speech`: the sound of a text; `threads`: the model works in threads of its own."""
     model, clock = Model(), FakeClock()
-    async with LocalGemini(ScriptedEngine(generate=model), now=clock.now) as gemini:
+    engine = ScriptedEngine(generate=model, speech=speech, threads=threads)
+    async with LocalGemini(engine, now=clock.now) as gemini:
 
         @asynccontextmanager
         async def access() -> AsyncIterator[ModelAccess]:
-            yield ModelAccess(lambda: CANARY, gemini.base_url, gemini.ssl_context, local=True)
+            yield ModelAccess(
+                lambda: CANARY, gemini.base_url, gemini.ssl_context, local=True, searches=searches
+            )
 
         app = build_app(
             Settings(data_dir=folder / "data", **settings),

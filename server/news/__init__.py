@@ -1,0 +1,1 @@
+"""News: the catalog that learners choose from, and the daily gathering that fills it."""
