@@ -216,6 +216,15 @@ class ModelGateway:
             raise ModelAnswerUnusable("The model service minted no token.")
         return LiveToken(token.name, constraints.model, uses, expire_time)
 
+    async def check(self, model: str) -> None:
+        """Asks the service about `model`, which costs nothing; raises as every method does."""
+
+        async def call(client: genai.Client, http: types.HttpOptions) -> types.Model:
+            config = types.GetModelConfig(http_options=http)
+            return await client.aio.models.get(model=model, config=config)
+
+        await self._client.call(call)
+
     async def warm(self) -> None:
         """Builds client and pool ahead of the first request."""
         await self._client.ready()

@@ -1,4 +1,5 @@
-"""`python -m server` (installed as `pidjin`): starts the server and stops it in order."""
+"""`python -m server` (installed as `pidjin`): starts the server and stops it in order, or runs one
+of the operator's commands."""
 
 from __future__ import annotations
 
@@ -15,6 +16,8 @@ from aiohttp import web
 
 from server import log as logs
 from server.app import CONTEXT, Extra, build_app
+from server.commands.link import origin
+from server.commands.nouns import EXIT_USAGE, add_commands, run_command
 from server.context import Context, Drain
 from server.identity.local import SecretDamaged
 from server.local_model import LocalTutorMissing
@@ -29,7 +32,7 @@ log = logging.getLogger("server")
 # CARD-17: finished exchanges are stored before exit; nothing may hold the exit for longer.
 DRAIN_S = 10.0
 SHUTDOWN_S = 5.0
-EXIT_USAGE = 2
+
 
 _ENVIRONMENT = """\
 environment:
@@ -109,9 +112,7 @@ def _tls_context(settings: Settings) -> ssl.SSLContext | None:
 
 
 async def _greet(ctx: Context, address: Sequence[object]) -> None:
-    host = "localhost" if ctx.settings.host in ("0.0.0.0", "::") else ctx.settings.host
-    scheme = "https" if ctx.settings.tls_cert else "http"
-    where = f"{scheme}://{f'[{host}]' if ':' in host else host}:{address[1]}"
+    where = origin(ctx.settings, address[1])
     code = await mint_admin_link(ctx)
     # Not a log line: the link is a secret, and logs are kept.
     print(
@@ -135,7 +136,8 @@ async def drain(hooks: Sequence[Drain]) -> None:
 
 
 def main(argv: Sequence[str] | None = None, extras: Sequence[Extra] = (voice,)) -> int:
-    """Exit codes: 0 after an orderly stop, 2 when the server cannot start as it is set up."""
+    """Exit codes: 0 after an orderly stop, 2 when the server cannot start as it is set up; those of
+    the commands are in `server/commands`."""
     parser = argparse.ArgumentParser(
         prog="pidjin",
         description="Pidjin: a voice tutor that asks before it tells.",
@@ -143,7 +145,12 @@ def main(argv: Sequence[str] | None = None, extras: Sequence[Extra] = (voice,)) 
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=VERSION)
-    parser.parse_args(argv)
+    commands = parser.add_subparsers(metavar="COMMAND", dest="command")
+    commands.add_parser("serve", help="start the server (the default)")
+    add_commands(commands)
+    options = parser.parse_args(argv)
+    if options.command not in (None, "serve"):
+        return run_command(options)
     try:
         settings = load_settings()
     except SettingsInvalid as error:

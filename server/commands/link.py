@@ -1,0 +1,40 @@
+"""`pidjin link`: a new one-time sign-in link of the bootstrap admin."""
+
+from __future__ import annotations
+
+import argparse
+
+from server.commands.console import CommandFailed, opened
+from server.settings import Settings
+from server.sign_in import mint_admin_link
+
+
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "link", help="print a new one-time admin sign-in link; earlier ones stop working"
+    )
+    parser.add_argument(
+        "--url", metavar="ADDRESS", help="where people reach the server (http://PIDJIN_HOST:PORT)"
+    )
+    parser.set_defaults(run=run)
+
+
+async def run(options: argparse.Namespace) -> int:
+    async with opened() as ctx:
+        if str(ctx.settings.identity) != "local":
+            raise CommandFailed(
+                f"with PIDJIN_IDENTITY={ctx.settings.identity} people sign in there, without links"
+            )
+        if not options.url and not ctx.settings.port:
+            raise CommandFailed("PIDJIN_PORT is 0, so name the address of the server with --url")
+        where = options.url.rstrip("/") if options.url else origin(ctx.settings, ctx.settings.port)
+        code = await mint_admin_link(ctx)
+    print(f"{where}/web/#/signin/{code}")
+    return 0
+
+
+def origin(settings: Settings, port: object) -> str:
+    """The address under which this machine reaches its own server."""
+    host = "localhost" if settings.host in ("0.0.0.0", "::") else settings.host
+    scheme = "https" if settings.tls_cert else "http"
+    return f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"
