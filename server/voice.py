@@ -13,6 +13,7 @@ from server.context import Context
 from server.lessons import Lessons
 from server.signalling import Signalling
 
+PLANE: web.AppKey[MediaPlane] = web.AppKey("plane", MediaPlane)
 LESSONS: web.AppKey[Lessons] = web.AppKey("lessons", Lessons)
 
 
@@ -31,7 +32,7 @@ def voice(app: web.Application, ctx: Context) -> None:
             api_key=access.api_key, base_url=access.base_url, ssl_context=access.ssl_context
         )
         async with plane, Lessons(ctx, plane, connector) as lessons:
-            app[LESSONS] = lessons
+            app[PLANE], app[LESSONS] = plane, lessons
             yield
 
     app.cleanup_ctx.append(opened)

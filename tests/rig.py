@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import gc
 import json
 import uuid
 from collections.abc import AsyncIterator, Callable
@@ -23,12 +24,13 @@ from local_gemini.script import Script
 from local_gemini.scripted import ScriptedEngine
 from local_gemini.server import LocalGemini
 from media.opus import Decoder
+from media.peer import MediaPlane
 from server.app import CONTEXT, build_app
 from server.context import Context
 from server.lessons import Lessons
 from server.local_model import ModelAccess
 from server.settings import Settings
-from server.voice import LESSONS, voice
+from server.voice import LESSONS, PLANE, voice
 from tests.media.peers import Client, packets, until
 
 DEV_TOKEN = "dev-token-of-the-test-rig"
@@ -74,6 +76,10 @@ class Person:
     async def post(self, path: str, body: Any) -> tuple[int, dict[str, Any]]:
         return await self._ask("POST", path, json=body)
 
+    async def offer(self, sdp: str, session_id: str, topic_id: str) -> tuple[int, dict[str, Any]]:
+        ids = {"sessionId": session_id, "topicId": topic_id}
+        return await self.post("/api/offer", {"sdp": sdp, "type": "offer", "requestData": ids})
+
     async def get(self, path: str) -> tuple[int, dict[str, Any]]:
         return await self._ask("GET", path)
 
@@ -99,6 +105,11 @@ class Person:
         assert status == 200, answer
         return answer
 
+    async def turns(self, session_id: str) -> list[dict[str, Any]]:
+        """The stored turns; none while nothing is stored."""
+        status, answer = await self.get(f"/api/sessions/{session_id}")
+        return list(answer["turns"]) if status == 200 else []
+
     @asynccontextmanager
     async def call(
         self, topic_id: str, session_id: str | None = None, **more: Any
@@ -112,30 +123,37 @@ class Person:
             await call.hang_up()
 
 
+class Page(Client):
+    """A client that also knows when each packet came."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.arrived: list[float] = []
+
+    def _packet(self, payload: bytes, sequence: int, timestamp: int, ssrc: int) -> None:
+        self.arrived.append(asyncio.get_running_loop().time())
+        super()._packet(payload, sequence, timestamp, ssrc)
+
+
 class Call:
     """A learner's page without a browser: sends sound and messages, keeps what came back."""
 
     def __init__(self, person: Person, topic_id: str, session_id: str) -> None:
         self.person, self.topic_id, self.session_id = person, topic_id, session_id
-        self.client = Client()
+        self.client = Page()
         self.answer: dict[str, Any] = {}
         self._decoder = Decoder(16_000)
         self._decoded = 0
         self._pcm = bytearray()
-        self._heartbeat: asyncio.Task[None] | None = None
         self._quiet: asyncio.Task[None] | None = None
         self._talking = False
 
-    async def offer(self, **more: Any) -> tuple[int, dict[str, Any]]:
-        body = {
-            "sdp": await self.client.offer(),
-            "type": "offer",
-            "requestData": {"sessionId": self.session_id, "topicId": self.topic_id},
-            **more,
-        }
-        return await self.person.post("/api/offer", body)
+    async def offer(self) -> tuple[int, dict[str, Any]]:
+        sdp = await self.client.offer()
+        return await self.person.offer(sdp, self.session_id, self.topic_id)
 
-    async def join(self) -> None:
+    async def join(self, *, until_state: str = "listening") -> None:
+        """Offers, connects, says `client-ready`; the microphone is in a silent room then."""
         status, self.answer = await self.offer()
         assert status == 200, self.answer
         await self.client.accept(self.answer["sdp"])
@@ -146,7 +164,8 @@ class Call:
         self.tell("client-ready", {"version": "2.1.0", "about": {"library": "rig"}})
         await until(lambda: self.messages("bot-ready"), "bot-ready")
         self._quiet = asyncio.create_task(self._send_quiet())
-        await until(lambda: self.state == "listening", "listening")
+        if until_state:
+            await self.shows(until_state)
 
     def tell(self, kind: str, data: Any) -> None:
         assert self.client.channel is not None
@@ -155,6 +174,24 @@ class Call:
 
     def act(self, t: str, **d: Any) -> None:
         self.tell("client-message", {"t": t, "d": d})
+
+    def type(self, text: str) -> None:
+        """A typed learner turn."""
+        self.tell("send-text", {"content": text})
+
+    async def ask(self, text: str, within: float = 15.0) -> dict[str, Any]:
+        """Types, and waits until the exchange has been told as stored or lost."""
+        before = len(self.messages("turn"))
+        self.type(text)
+        await until(lambda: len(self.messages("turn")) > before, f"turn of {text!r}", within)
+        return self.messages("turn")[before]
+
+    async def shows(self, state: str, within: float = 10.0) -> None:
+        await until(lambda: self.state == state, f"state {state}, not {self.states}", within)
+
+    async def hears(self, seconds: float, within: float = 10.0) -> None:
+        """Waits until so much of the tutor has been heard."""
+        await until(lambda: len(self.heard()) >= seconds * 32_000, "the tutor is heard", within)
 
     async def _send_quiet(self) -> None:
         """A microphone in a silent room, whenever nobody talks."""
@@ -183,9 +220,9 @@ class Call:
         for text in self.client.messages:
             message = json.loads(text)
             data = message.get("data") or {}
-            if message["type"] == kind:
-                found.append(data)
-            elif message["type"] == "server-message" and data.get("type") == kind:
+            if message["type"] == kind or (
+                message["type"] == "server-message" and data.get("type") == kind
+            ):
                 found.append(data)
         return found
 
@@ -216,10 +253,30 @@ class Call:
         self._decoded = len(received)
         return bytes(self._pcm)
 
-    async def hang_up(self) -> None:
+    @property
+    def notices(self) -> list[str]:
+        return [str(notice["text"]) for notice in self.messages("notice")]
+
+    @property
+    def farewell(self) -> str:
+        """Why the server closed this peer; empty while it has not."""
+        closed = self.messages("closed")
+        return str(closed[-1]["reason"]) if closed else ""
+
+    async def still(self) -> None:
+        """The microphone sends nothing any more."""
         if self._quiet is not None:
             self._quiet.cancel()
             await asyncio.wait([self._quiet])
+            self._quiet = None
+
+    async def vanish(self) -> None:
+        """The machine is gone without a word."""
+        await self.still()
+        self.client.vanish()
+
+    async def hang_up(self) -> None:
+        await self.still()
         await self.client.close()
 
 
@@ -230,7 +287,18 @@ class House:
     ctx: Context
     lessons: Lessons
     gemini: LocalGemini
+    plane: MediaPlane
     problems: list[dict[str, Any]] = field(default_factory=list)
+
+    async def empty(self, within: float = 10.0) -> None:
+        """No lesson, no peer, nothing on the UDP port, no task of one, no Live session."""
+        mux = self.plane.mux
+        assert mux is not None
+        await until(lambda: not len(self.lessons), "no lessons", within)
+        await until(lambda: not self.plane.peers, "no peers", within)
+        await until(lambda: not (mux.names or mux.routes), "no transports", within)
+        await until(lambda: not lesson_tasks(), "no tasks of lessons", within)
+        await until(lambda: not any(one.open for one in self.gemini.sessions), "no live", within)
 
     @property
     def admin(self) -> Person:
@@ -248,6 +316,11 @@ class House:
         elif role == "rejected":
             await self.admin.ok("rejectUser", uid=person.uid)
         return person
+
+
+def lesson_tasks() -> list[str]:
+    names = [task.get_name() for task in asyncio.all_tasks()]
+    return [name for name in names if name.startswith(("lesson:", "live-link", "peer:"))]
 
 
 @asynccontextmanager
@@ -279,5 +352,6 @@ async def house(
                 await ctx.store.set("config/app", config)
                 ctx.config.forget()
             url = str(server.make_url("")).rstrip("/")
-            yield House(url, http, ctx, app[LESSONS], gemini, problems)
+            yield House(url, http, ctx, app[LESSONS], gemini, app[PLANE], problems)
+    gc.collect()
     assert problems == []
