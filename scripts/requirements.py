@@ -22,6 +22,8 @@ def defined(spec: Path) -> dict[str, set[int]]:
 def carried(tests: Path) -> dict[str, set[int]]:
     areas: dict[str, set[int]] = defaultdict(set)
     for path in [*tests.rglob("*.py"), *Path("client/test").rglob("*.ts")]:
+        if "node_modules" in path.parts:
+            continue
         text = path.read_text("utf-8")
         marks = MARK.findall(text) if path.suffix == ".py" else re.findall(r"@req ([^\n*]*)", text)
         for ids in marks:
@@ -36,6 +38,9 @@ def main() -> int:
         missing = sorted(numbers - shown[area])
         print(f"{area:8} {len(numbers) - len(missing):3} of {len(numbers):3} carried", end="")
         print("" if not missing else "  open: " + " ".join(str(n) for n in missing))
+    total = sum(len(numbers) for numbers in wanted.values())
+    found = sum(len(numbers & shown[area]) for area, numbers in wanted.items())
+    print(f"{'all':8} {found:3} of {total:3} carried")
     strange = [f"{a}-{n}" for a in shown for n in sorted(shown[a] - wanted.get(a, set()))]
     if strange:
         print("ids in tests that docs/SPEC.md does not define:", " ".join(strange))
