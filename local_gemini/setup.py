@@ -135,6 +135,9 @@ def setup_of(raw: Json) -> Setup:
         raise WireError(f"The requested combination of response modalities {modalities} fails.")
     if "thinkingConfig" in generation and not traits.thinking:
         raise WireError(f"Thinking is not supported for {model}.")
+    level = (generation.get("thinkingConfig") or {}).get("thinkingLevel")
+    if level == "MINIMAL" and traits.status:
+        raise WireError(f"Thinking level MINIMAL is not supported for {model}.")
     if (raw.get("proactivity") or {}).get("proactiveAudio") is False and not traits.thinking:
         raise WireError(f"proactiveAudio cannot be turned off for {model}.")
     resumption = raw.get("sessionResumption")

@@ -110,9 +110,10 @@ def capabilities_of(model: str) -> Capabilities:
     return SAFEST
 
 
-def validated(setup: LiveSetup) -> LiveSetup:
+def validated(setup: LiveSetup, row: Capabilities | None = None) -> LiveSetup:
     """`setup` reduced to what its model accepts; raises SetupInvalid when it cannot be opened.
 
+    `row` None is the table's.
     Reduced: the thinking level (left out, or raised to the lowest accepted one: VOICE-10), manual
     activity, past turns. Refused: an empty model, unknown enums, durations out of range.
     """
@@ -134,7 +135,7 @@ def validated(setup: LiveSetup) -> LiveSetup:
         problems.append("a seed has a role other than user or model")
     if problems:
         raise SetupInvalid("; ".join(problems))
-    row = capabilities_of(setup.model)
+    row = row or capabilities_of(setup.model)
     seeds = tuple(seed for seed in setup.seeds if seed.text.strip())
     return replace(
         setup,

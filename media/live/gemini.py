@@ -73,7 +73,8 @@ _ACTIVITY_END = '{"realtimeInput":{"activityEnd":{}}}'
 class GeminiConnector:
     """Opens Live sessions. The key is asked for at every use; one client serves one key.
 
-    `base_url` None is Google's; `ssl_context` None is one default context for the process.
+    `base_url` None is Google's; `ssl_context` None is one default context for the process. For the
+    live probe: `row` stands in for the capability table, and `watch` sees every received frame.
     """
 
     def __init__(
@@ -82,7 +83,10 @@ class GeminiConnector:
         api_key: Callable[[], str],
         base_url: str | None = None,
         ssl_context: ssl.SSLContext | None = None,
+        row: Capabilities | None = None,
+        watch: Callable[[str | bytes], None] | None = None,
     ) -> None:
+        self._row, self._watch = row, watch
         self._api_key = api_key
         self._base_url = (base_url or GOOGLE_BASE_URL).rstrip("/")
         self._ssl_context = ssl_context
@@ -95,15 +99,17 @@ class GeminiConnector:
         for a setup that is invalid here already, 0 for a network error.
         """
         try:
-            setup = validated(setup)
-            config = live_config(setup)
+            row = self._row or capabilities_of(setup.model)
+            setup = validated(setup, row)
+            config = live_config(setup, row)
         except SetupInvalid as problem:
             raise LiveRefused(SETUP_INVALID, str(problem)) from problem
         opening = self._for_key().aio.live.connect(model=model_path(setup), config=config)
         session: GeminiSession | None = None
         try:
             async with asyncio.timeout(CONNECT_S):
-                session = GeminiSession(opening, await opening.__aenter__(), setup)
+                inner = await opening.__aenter__()
+                session = GeminiSession(opening, inner, setup, row, self._watch)
                 await session.seed()
         except BaseException as error:
             if session is not None:
@@ -135,11 +141,13 @@ class GeminiSession:
         opening: AbstractAsyncContextManager[AsyncSession],
         session: AsyncSession,
         setup: LiveSetup,
+        row: Capabilities,
+        watch: Callable[[str | bytes], None] | None = None,
     ) -> None:
         self._opening: AbstractAsyncContextManager[AsyncSession] | None = opening
         self._ws: ClientConnection = session._ws  # pinned by test_gemini_socket.py
         self._setup = setup
-        self._row: Capabilities = capabilities_of(setup.model)
+        self._row, self._watch = row, watch
         self._in_progress = False
         self._answered = session.setup_complete is not None
 
@@ -192,6 +200,8 @@ class GeminiSession:
             frame = await self._ws.recv()
         except ConnectionClosed as closed:
             raise _closed(closed) from closed
+        if self._watch is not None:
+            self._watch(frame)
         events = parse(frame, in_progress=self._in_progress)
         for event in events:
             if isinstance(event, TurnComplete):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from google.genai import types
 
-from media.live.capabilities import Seeding, capabilities_of, validated
+from media.live.capabilities import Capabilities, Seeding, capabilities_of, validated
 from media.live.port import LiveSetup
 
 # The whole context is billed again with every turn: past audio beyond about 20 minutes (25 tokens
@@ -20,12 +20,15 @@ CONTEXT_CEILING_TOKENS = 100_000
 CHARS_PER_TOKEN = 3
 
 
-def live_config(setup: LiveSetup) -> types.LiveConnectConfig:
+def live_config(setup: LiveSetup, row: Capabilities | None = None) -> types.LiveConnectConfig:
     """The SDK's configuration of `setup`; the model name goes beside it. Raises SetupInvalid.
+
+    `row` None is the table's.
 
     Always AUDIO (TEXT is closed with 1007), transcription both ways, no tools, and compression on.
     """
-    setup = validated(setup)
+    row = row or capabilities_of(setup.model)
+    setup = validated(setup, row)
     return types.LiveConnectConfig(
         response_modalities=[types.Modality.AUDIO],
         system_instruction=_instruction(setup),
@@ -38,9 +41,9 @@ def live_config(setup: LiveSetup) -> types.LiveConnectConfig:
         ),
         input_audio_transcription=types.AudioTranscriptionConfig(),
         output_audio_transcription=types.AudioTranscriptionConfig(),
-        session_resumption=_resumption(setup),
+        session_resumption=_resumption(setup, row),
         context_window_compression=_compression(setup),
-        history_config=_history(setup),
+        history_config=_history(setup, row),
     )
 
 
@@ -78,12 +81,12 @@ def _detection(setup: LiveSetup) -> types.AutomaticActivityDetection:
     )
 
 
-def _resumption(setup: LiveSetup) -> types.SessionResumptionConfig | None:
+def _resumption(setup: LiveSetup, row: Capabilities) -> types.SessionResumptionConfig | None:
     if not setup.resumption:
         return None
     if setup.handle:
         return types.SessionResumptionConfig(handle=setup.handle)
-    if capabilities_of(setup.model).empty_resumption:
+    if row.empty_resumption:
         return types.SessionResumptionConfig()
     return None
 
@@ -97,7 +100,7 @@ def _compression(setup: LiveSetup) -> types.ContextWindowCompressionConfig:
     )
 
 
-def _history(setup: LiveSetup) -> types.HistoryConfig | None:
-    if not setup.seeds or capabilities_of(setup.model).seeding is not Seeding.HISTORY:
+def _history(setup: LiveSetup, row: Capabilities) -> types.HistoryConfig | None:
+    if not setup.seeds or row.seeding is not Seeding.HISTORY:
         return None
     return types.HistoryConfig(initial_history_in_client_content=True)
