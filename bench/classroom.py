@@ -23,11 +23,13 @@ GOLDEN = 0.618_034
 
 @dataclass
 class Window:
-    """One stretch of measuring. Shares are of one core; times in s; `scrapes` one a second."""
+    """One stretch of measuring. Shares are of one core, `waited_share` of the time that the server
+    was ready and did not run; times in s; `scrapes` one a second."""
 
     lessons: int
     seconds: float
     server_share: float
+    waited_share: float
     model_share: float
     rss_mb: float
     late: list[float]
@@ -115,7 +117,12 @@ class Classroom:
             learner.arrivals.clear()
             learner.turns = 0
         scrapes = []
-        began, cpu, model_cpu = loop.time(), server.cpu_s(), model.cpu_s()
+        began, cpu, waited, model_cpu = (
+            loop.time(),
+            server.cpu_s(),
+            server.waited_s(),
+            model.cpu_s(),
+        )
         while (left := began + seconds - loop.time()) > 0:
             await asyncio.sleep(min(SCRAPE_S, left))
             server.check()
@@ -130,6 +137,7 @@ class Classroom:
             lessons=len(self.learners),
             seconds=took,
             server_share=(server.cpu_s() - cpu) / took,
+            waited_share=(server.waited_s() - waited) / took,
             model_share=(model.cpu_s() - model_cpu) / took,
             rss_mb=server.rss_mb(),
             late=late,

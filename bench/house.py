@@ -82,7 +82,8 @@ class Watch:
         except ValueError:
             return
         if entry.get("level") in ("WARNING", "ERROR", "CRITICAL"):
-            self.complaints[f"{entry['level']} {entry.get('message')}"] += 1
+            words = (entry["level"], entry.get("message"), entry.get("trouble"))
+            self.complaints[" ".join(str(word) for word in words if word)] += 1
             self.trace = entry.get("trace", self.trace)
         if entry.get("message") == "peer state" and str(entry.get("to")).upper().endswith("LOST"):
             self.lost_at.setdefault(str(entry.get("peer")), asyncio.get_running_loop().time())
@@ -210,11 +211,11 @@ async def house(cores: Cores, folder: Path, command: tuple[str, ...] = ()) -> As
 
 
 async def start_with_local_speech(cores: Cores, folder: Path) -> float:
-    """Seconds from start to ready of a server with the local tutor's speech models."""
+    """Seconds from start to ready of a server with the local tutor's speech models, any core."""
     watch = Watch()
     env = _server_environment(folder / "local", secrets.token_urlsafe(16))
     born = time.monotonic()
     program = [sys.executable, "-m", "server"]
-    server = Child("server with local speech", program, env, cores.others, watch.heed)
+    server = Child("server with local speech", program, env, cores.every, watch.heed)
     async with server, ClientSession() as http:
         return await _ready(server, watch, http, born)

@@ -11,17 +11,17 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Cores:
-    """`server` is the measured core, `others` carry the learners and the model. None: no choice."""
+    """`server` is the measured core, `others` carries the learners and the model; the same one
+    where a machine has only one."""
 
-    server: int | None
-    others: int | None
+    server: frozenset[int]
+    others: frozenset[int]
+    every: frozenset[int]
 
 
 def cores() -> Cores:
     usable = sorted(os.sched_getaffinity(0))
-    if len(usable) < 2:
-        return Cores(None, None)
-    return Cores(usable[-1], usable[0])
+    return Cores(frozenset(usable[-1:]), frozenset(usable[:1]), frozenset(usable))
 
 
 def cpu_model() -> str:

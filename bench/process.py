@@ -12,6 +12,7 @@ from typing import Self
 ROOT = Path(__file__).resolve().parent.parent
 STOP_S = 20.0
 LINE_MAX = 1 << 20
+PREFERRED = -10
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 Heed = Callable[[str], None]
@@ -33,11 +34,11 @@ class Child:
         name: str,
         command: Sequence[str],
         env: Mapping[str, str],
-        core: int | None,
+        cores: frozenset[int],
         on_line: Heed = lambda _: None,
     ) -> None:
         self.name = name
-        self._command, self._env, self._core, self._on_line = command, env, core, on_line
+        self._command, self._env, self._cores, self._on_line = command, env, cores, on_line
         self._last: list[str] = []
         self._readers: list[asyncio.Task[None]] = []
         self._process: asyncio.subprocess.Process | None = None
@@ -53,8 +54,8 @@ class Child:
             env=dict(self._env),
             limit=LINE_MAX,
         )
-        if self._core is not None:
-            os.sched_setaffinity(process.pid, {self._core})  # threads made later inherit it
+        os.sched_setaffinity(process.pid, self._cores)  # threads made later inherit it
+        prefer(process.pid)
         for stream in (process.stdout, process.stderr):
             assert stream is not None
             self._readers.append(asyncio.create_task(self._read(stream), name=f"read {self.name}"))
@@ -120,6 +121,10 @@ class Child:
         """User and system time so far, all threads."""
         return cpu_of(Path(f"/proc/{self.pid}/stat").read_text())
 
+    def waited_s(self) -> float:
+        """How long the main thread was ready to run and did not: others had its core."""
+        return int(Path(f"/proc/{self.pid}/schedstat").read_text().split()[1]) / 1e9
+
     def rss_mb(self) -> float:
         return status_of(Path(f"/proc/{self.pid}/status").read_text(), "VmRSS") / 1024
 
@@ -128,6 +133,15 @@ class Child:
 
     def descriptors(self) -> int:
         return len(os.listdir(f"/proc/{self.pid}/fd"))
+
+
+def prefer(pid: int) -> bool:
+    """Puts a process before what else runs on its core, where that is permitted."""
+    try:
+        os.setpriority(os.PRIO_PROCESS, pid, PREFERRED)
+    except PermissionError:
+        return False
+    return True
 
 
 def cpu_of(stat: str) -> float:

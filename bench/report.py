@@ -127,6 +127,7 @@ def _costs(found: Findings, most: Window) -> Figures:
             note=f"the tutor's packets at most {LATE_MS:g} ms late (p99) on arrival, none lost; "
             "no more lessons were tried than asked for",
             late_p99_ms=p99,
+            waited_for_core_percent=most.waited_share * 100,
             late_p50_ms=ms(quantile(most.late, 0.5)),
             lost=most.lost,
             received=most.received,
@@ -208,6 +209,7 @@ def by_lessons(found: Findings) -> dict[str, dict[str, Any]]:
             {
                 "cpu_per_lesson": window.share_each * 100,
                 "cpu_total": window.server_share * 100,
+                "waited_for_core": window.waited_share * 100,
                 "mic_to_gate_p95_ms": ms(window.span("mic_to_gate")),
                 "mic_to_live_p95_ms": ms(window.span("mic_to_live")),
                 "reply_to_rtp_p95_ms": ms(window.span("reply_to_rtp")),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 import tempfile
 import time
@@ -15,6 +16,7 @@ from bench.arrivals import Yielding
 from bench.classroom import Classroom, Window
 from bench.house import House, house, start_with_local_speech
 from bench.machine import Cores
+from bench.process import prefer
 
 # From the opening of lessons to a steady mix of talking, replying and silence.
 SETTLE_S = 10.0
@@ -57,6 +59,7 @@ class Held:
 class Findings:
     """Everything measured; None and empty where a stage was left out."""
 
+    preferred: bool = False
     started_s: float = 0.0
     local_started_s: float | None = None
     idle_share: float = 0.0
@@ -83,7 +86,8 @@ def say(text: str) -> None:
 
 async def run(options: Options, cores: Cores, command: tuple[str, ...] = ()) -> Findings:
     """The whole run. Raises ProcessBroken, and whatever breaks a run. `command` as in `house`."""
-    found = Findings()
+    found = Findings(preferred=prefer(os.getpid()))
+    os.sched_setaffinity(0, cores.others)
     say("making the learners' speech (once per machine)")
     repertoire = await asyncio.to_thread(sound.repertoire)
     with tempfile.TemporaryDirectory(prefix="pidjin-bench-") as folder:
@@ -93,10 +97,13 @@ async def run(options: Options, cores: Cores, command: tuple[str, ...] = ()) -> 
             async with Classroom(home, repertoire) as classroom:
                 await _idle(home, found)
                 await _lessons(options, classroom, found)
-                await _silence(options, classroom, cores, Path(folder), found)
+                await _silence(options, classroom, found)
                 await _vanish(home, classroom, found)
                 await _churn(options, home, classroom, found)
             found.complaints = dict(home.watch.complaints)
+        if not options.quick:
+            say("start with the local speech models")
+            found.local_started_s = await start_with_local_speech(cores, Path(folder))
     return found
 
 
@@ -146,17 +153,13 @@ async def _barge(options: Options, classroom: Classroom, found: Findings) -> Non
         found.yieldings += task.result()
 
 
-async def _silence(
-    options: Options, classroom: Classroom, cores: Cores, folder: Path, found: Findings
-) -> None:
-    """While the lessons fall asleep, the learners' core has time for what needs no lesson."""
+async def _silence(options: Options, classroom: Classroom, found: Findings) -> None:
+    """While the lessons fall asleep, there is time for what needs none."""
     classroom.hush()
     say("delay after loss, two peers in one process")
     found.standing = await repair.standing_delays(classroom.repertoire.round)
     if options.quick:
         return
-    say("start with the local speech models")
-    found.local_started_s = await start_with_local_speech(cores, folder)
     say("waiting for the lessons to fall asleep")
     if await classroom.asleep(ASLEEP_WITHIN_S):
         found.asleep = await classroom.measure(options.seconds / 2)

@@ -20,6 +20,7 @@ def window(lessons: int, share_each: float = 0.02, **more: object) -> Window:
         "lessons": lessons,
         "seconds": 20.0,
         "server_share": 0.01 + share_each * lessons,
+        "waited_share": 0.001,
         "model_share": 0.1,
         "rss_mb": 170.0 + lessons,
         "late": [0.001] * 99 + [0.002],
