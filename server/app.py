@@ -8,32 +8,32 @@ from pathlib import Path
 
 from aiohttp import web
 
+from server.backends import local_identity, remote_identity, store_of
 from server.callers import Callers
 from server.clock import Clock, SystemClock
 from server.config import CONFIG_PATH, ConfigSource
 from server.context import Context
 from server.identity.links import OneTimeLinks
-from server.identity.local import DEV_IDENTITY, LocalIdentity, load_secret
+from server.identity.local import DEV_IDENTITY
 from server.local_model import ModelAccess, Models, model_access
 from server.news.reads import NewsReads
 from server.operations.documents import DOCUMENT_BODY_MAX
 from server.pages import CLIENT_DIST, DOCS, Pages
 from server.quota import Quota
 from server.reads import Reads
+from server.remote_sign_in import RemoteSignIn
 from server.roles import Role
 from server.routes import Health, OperationRoutes
 from server.security import Limits, guard
 from server.settings import Settings
 from server.sign_in import SignIn
 from server.store.port import Transaction
-from server.store.sqlite import SqliteStore
 from server.usage import UsageLedger
 
 Extra = Callable[[web.Application, Context], None]
 
 CONTEXT: web.AppKey[Context] = web.AppKey("context", Context)
 LIMITS: web.AppKey[Limits] = web.AppKey("limits", Limits)
-STORE_FILE = "pidjin.sqlite3"
 
 
 def build_app(
@@ -61,7 +61,7 @@ def build_app(
         OperationRoutes(ctx, limits),
         Reads(ctx, limits),
         NewsReads(ctx, limits),
-        SignIn(ctx, limits),
+        _sign_in(ctx, limits),
         Health(ctx),
         Pages(client, docs),
     ):
@@ -73,17 +73,22 @@ def build_app(
     return app
 
 
+def _sign_in(ctx: Context, limits: Limits) -> SignIn | RemoteSignIn:
+    if ctx.local_identity is not None:
+        return SignIn(ctx, ctx.local_identity, limits)
+    return RemoteSignIn(ctx, limits)
+
+
 def _context(
     settings: Settings,
     clock: Clock,
     models: Callable[[], AbstractAsyncContextManager[ModelAccess]] | None,
 ) -> Context:
-    store = SqliteStore(settings.data_dir / STORE_FILE)
+    store = store_of(settings)
     config = ConfigSource(store, clock)
     usage = UsageLedger(store, clock)
-    identity = LocalIdentity(
-        store, clock, load_secret(settings.data_dir), dev_token=settings.dev_token
-    )
+    local = local_identity(settings, store, clock)
+    identity = local or remote_identity(settings, clock)
     return Context(
         settings=settings,
         clock=clock,
@@ -92,8 +97,9 @@ def _context(
         usage=usage,
         quota=Quota(usage, config, clock),
         identity=identity,
+        local_identity=local,
         links=OneTimeLinks(store, clock),
-        callers=Callers(store, config, identity, clock),
+        callers=Callers(store, config, identity, clock, local=local),
         models=Models(models or (lambda: model_access(settings))),
     )
 
@@ -101,10 +107,12 @@ def _context(
 async def _opened_store(app: web.Application) -> AsyncIterator[None]:
     ctx = app[CONTEXT]
     try:
+        await ctx.store.open()
         await _seed(ctx)
-        await ctx.identity.sweep()
+        await ctx.identity.open()
         yield
     finally:
+        await ctx.identity.close()
         await ctx.store.close()
 
 

@@ -14,7 +14,7 @@ from server.clock import Clock
 from server.config import ConfigSource
 from server.errors import Code, Refused, denied
 from server.identity.local import LocalIdentity
-from server.identity.port import Identity, SignedIn
+from server.identity.port import Identity, IdentityVerifier, SignedIn
 from server.roles import Role, initial_role, role_of
 from server.store.port import Document, Store, Transaction
 from server.store.records import new_user, user_path
@@ -44,11 +44,19 @@ class Callers:
     """Authenticates requests; provisions `users/{uid}` at first contact (AUTH-3)."""
 
     def __init__(
-        self, store: Store, config: ConfigSource, identity: LocalIdentity, clock: Clock
+        self,
+        store: Store,
+        config: ConfigSource,
+        identity: IdentityVerifier,
+        clock: Clock,
+        *,
+        local: LocalIdentity | None = None,
     ) -> None:
+        """`local`: whose cookies are taken; without it there are only bearers."""
         self._store = store
         self._config = config
         self._identity = identity
+        self._local = local
         self._clock = clock
 
     async def authenticate(self, request: web.Request) -> Caller:
@@ -59,11 +67,11 @@ class Callers:
             via: Literal["cookie", "bearer"] = "bearer"
         else:
             cookie = request.cookies.get(SESSION_COOKIE)
-            if not cookie:
+            if not cookie or self._local is None:
                 raise Refused(Code.UNAUTHENTICATED, "Please sign in.")
-            signed_in, via = await self._identity.verify(cookie), "cookie"
+            signed_in, via = await self._local.verify(cookie), "cookie"
             if request.method not in SAFE_METHODS:
-                self._check_csrf(request, signed_in)
+                _check_csrf(request, self._local.csrf_of(signed_in.credential_id))
         return await self.caller_of(signed_in, via=via)
 
     async def caller_of(
@@ -101,11 +109,11 @@ class Callers:
 
         return await self._store.transaction(work)
 
-    def _check_csrf(self, request: web.Request, signed_in: SignedIn) -> None:
-        given = request.headers.get(CSRF_HEADER, "")
-        wanted = self._identity.csrf_of(signed_in.credential_id)
-        if not hmac.compare_digest(given.encode(errors="replace"), wanted.encode()):
-            raise denied(f"Reload the page and try again ({CSRF_HEADER} is missing or wrong).")
+
+def _check_csrf(request: web.Request, wanted: str) -> None:
+    given = request.headers.get(CSRF_HEADER, "")
+    if not hmac.compare_digest(given.encode(errors="replace"), wanted.encode()):
+        raise denied(f"Reload the page and try again ({CSRF_HEADER} is missing or wrong).")
 
 
 def bearer_of(headers: Mapping[str, Any]) -> str | None:

@@ -13,6 +13,7 @@ from server.clock import Clock
 from server.config import ConfigSource
 from server.identity.links import OneTimeLinks
 from server.identity.local import LocalIdentity
+from server.identity.port import IdentityVerifier
 from server.local_model import ModelAccess, Models
 from server.locks import SessionLocks
 from server.metrics import Metrics
@@ -28,7 +29,8 @@ Drain = Callable[[], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """`drain`: awaited at SIGTERM before the sockets close; `readiness`: asked by `/readyz`."""
+    """`local_identity`: absent where people sign in elsewhere. `drain`: awaited at SIGTERM before
+    the sockets close; `readiness`: asked by `/readyz`."""
 
     settings: Settings
     clock: Clock
@@ -36,7 +38,8 @@ class Context:
     config: ConfigSource
     usage: UsageLedger
     quota: Quota
-    identity: LocalIdentity
+    identity: IdentityVerifier
+    local_identity: LocalIdentity | None
     links: OneTimeLinks
     callers: Callers
     models: Models

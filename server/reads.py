@@ -91,8 +91,8 @@ class Reads:
         """Also renews the browser's cookie, so that a local identity in use is never lost."""
         caller = await self._caller(request, None)
         response = web.json_response(me(caller))
-        if caller.via == "cookie":
-            identity = self._ctx.identity
+        identity = self._ctx.local_identity
+        if caller.via == "cookie" and identity is not None:
             later = await identity.renew(request.cookies[SESSION_COOKIE], caller.credential_id)
             if later is not None:
                 csrf = identity.csrf_of(caller.credential_id)

@@ -5,16 +5,30 @@ The only module of the server that reads the environment. Product behaviour is `
 
 from __future__ import annotations
 
+import importlib.util
 import ipaddress
 import os
+import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic import (
+    AliasChoices,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 DEFAULT_PORT = 8080
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
+# Firebase's own convention: no real project has such a name.
+DEMO_PROJECTS = "demo-"
+_PROJECT = re.compile(r"[a-z0-9][a-z0-9.:-]{2,62}\Z")
+_HOST_AND_PORT = re.compile(r"[^\s/@]+:\d{1,5}\Z")
 
 
 class SettingsInvalid(Exception):
@@ -65,8 +79,24 @@ class Settings(BaseSettings):
         default=(), validation_alias="PIDJIN_ALLOWED_HOSTS"
     )
     data_dir: Path = Field(default=Path(".pidjin"), validation_alias="PIDJIN_DATA_DIR")
-    store: Literal["sqlite"] = Field(default="sqlite", validation_alias="PIDJIN_STORE")
-    identity: Literal["local"] = Field(default="local", validation_alias="PIDJIN_IDENTITY")
+    store: Literal["sqlite", "firestore"] = Field(default="sqlite", validation_alias="PIDJIN_STORE")
+    identity: Literal["local", "firebase"] = Field(
+        default="local", validation_alias="PIDJIN_IDENTITY"
+    )
+    firebase_project: str | None = Field(
+        default=None,
+        validation_alias=AliasChoices("PIDJIN_FIREBASE_PROJECT", "GOOGLE_CLOUD_PROJECT"),
+        validate_default=True,
+    )
+    firebase_check_revoked: bool = Field(
+        default=False, validation_alias="PIDJIN_FIREBASE_CHECK_REVOKED"
+    )
+    firestore_emulator_host: str | None = Field(
+        default=None, validation_alias="FIRESTORE_EMULATOR_HOST"
+    )
+    firebase_auth_emulator_host: str | None = Field(
+        default=None, validation_alias="FIREBASE_AUTH_EMULATOR_HOST"
+    )
     local_llm_url: str | None = Field(default=None, validation_alias="PIDJIN_LOCAL_LLM_URL")
     admin_email: str | None = Field(
         default=None, validation_alias="PIDJIN_ADMIN_EMAIL", max_length=254
@@ -100,6 +130,25 @@ class Settings(BaseSettings):
                 raise ValueError(f"{address!r} is not an IP address") from None
         return value
 
+    @field_validator("firebase_project")
+    @classmethod
+    def _project(cls, value: str | None, info: ValidationInfo) -> str | None:
+        for setting, choice in (("store", "firestore"), ("identity", "firebase")):
+            if value is None and info.data.get(setting) == choice:
+                raise ValueError(
+                    f"PIDJIN_{setting.upper()}={choice} needs it: the id of the Firebase project"
+                )
+        if value is not None and not _PROJECT.match(value):
+            raise ValueError("must be the id of a Firebase project, such as my-school-4f2a1")
+        return value
+
+    @field_validator("firestore_emulator_host", "firebase_auth_emulator_host")
+    @classmethod
+    def _host_and_port(cls, value: str | None) -> str | None:
+        if value is not None and not _HOST_AND_PORT.match(value):
+            raise ValueError("must be host:port")
+        return value
+
     @field_validator("ice_servers")
     @classmethod
     def _ice(cls, value: tuple[dict[str, Any], ...]) -> tuple[dict[str, Any], ...]:
@@ -127,6 +176,14 @@ class Settings(BaseSettings):
                 "PIDJIN_DEV_TOKEN gives admin access to whoever knows it, so it is allowed on a "
                 f"loopback PIDJIN_HOST only, not on {self.host}"
             )
+        if self.identity == "firebase" and self.firebase_auth_emulator_host is not None:
+            demo = (self.firebase_project or "").startswith(DEMO_PROJECTS)
+            if not demo or not is_loopback(self.host):
+                # firebase-admin checks no signature then (docs/notes/libraries.md).
+                problems.append(
+                    "FIREBASE_AUTH_EMULATOR_HOST makes anybody whoever they claim to be, so it is "
+                    f"allowed for a project named {DEMO_PROJECTS}… on a loopback PIDJIN_HOST only"
+                )
         if (self.turn_url is None) != (self.turn_secret is None):
             problems.append("PIDJIN_TURN_URL and PIDJIN_TURN_SECRET must be set together")
         if (self.tls_cert is None) != (self.tls_key is None):
@@ -141,6 +198,13 @@ class Settings(BaseSettings):
     @property
     def udp_port(self) -> int:
         return self.port if self.udp_port_override is None else self.udp_port_override
+
+    @property
+    def project(self) -> str:
+        """The Firebase project, where a setting that needs it is chosen."""
+        if self.firebase_project is None:
+            raise ValueError("no Firebase project is set")
+        return self.firebase_project
 
     @property
     def loopback(self) -> bool:
@@ -165,20 +229,39 @@ def load_settings() -> Settings:
         mistakes.append(
             "GEMINI_API_BASE is set but GEMINI_API_KEY is not: that service needs a key"
         )
+    if settings is not None:
+        mistakes += _missing_packages(settings)
     if mistakes or settings is None:
         raise SettingsInvalid(mistakes)
     return settings
 
 
-_FIRST_RELEASE_CHOICES = {
-    "PIDJIN_STORE": "the store 'sqlite' (the default) is the only one in this version",
-    "PIDJIN_IDENTITY": "the sign-in 'local' (the default) is the only one in this version",
-}
+def _missing_packages(settings: Settings) -> Iterator[str]:
+    for chosen, setting, package in (
+        (settings.store == "firestore", "PIDJIN_STORE=firestore", "google.cloud.firestore_v1"),
+        (settings.identity == "firebase", "PIDJIN_IDENTITY=firebase", "firebase_admin"),
+    ):
+        if chosen and not _installed(package):
+            yield f"{setting} needs packages that are not installed: pip install 'pidjin[firebase]'"
+
+
+def _installed(package: str) -> bool:
+    try:
+        return importlib.util.find_spec(package) is not None
+    except ModuleNotFoundError:  # not even its parent
+        return False
+
+
+def _variable(name: str) -> str:
+    """The environment's name of a field that pydantic calls by its own (when it is not set)."""
+    field = Settings.model_fields.get(name)
+    alias = field.validation_alias if field else None
+    if isinstance(alias, AliasChoices):
+        alias = str(alias.choices[0])
+    return alias if isinstance(alias, str) else name
 
 
 def _sentence(detail: Any) -> str:
-    name = str(detail["loc"][0]) if detail["loc"] else ""
-    if name in _FIRST_RELEASE_CHOICES:
-        return f"{name}={detail['input']} is not available: {_FIRST_RELEASE_CHOICES[name]}"
+    name = _variable(str(detail["loc"][0])) if detail["loc"] else ""
     message = str(detail["msg"]).removeprefix("Value error, ")
     return f"{name}: {message}" if name else message

@@ -21,6 +21,7 @@ from server.context import Context
 from server.cookies import clear_cookies, set_cookies
 from server.errors import Refused, denied
 from server.identity.links import Link
+from server.identity.local import LocalIdentity
 from server.identity.port import Identity
 from server.operations.fields import NotBlank
 from server.operations.people import set_role
@@ -61,8 +62,9 @@ class RedeemLinkRequest(Wire):
 class SignIn:
     """Routes of the local sign-in, bound to one context."""
 
-    def __init__(self, ctx: Context, limits: Limits) -> None:
+    def __init__(self, ctx: Context, local: LocalIdentity, limits: Limits) -> None:
         self._ctx = ctx
+        self._local = local
         self._limits = limits
 
     def routes(self) -> list[web.RouteDef]:
@@ -115,7 +117,7 @@ class SignIn:
     async def sign_out(self, request: web.Request) -> web.Response:
         """Revokes the credential everywhere, and tells whoever runs a lesson opened with it."""
         caller = await self._ctx.callers.authenticate(request)
-        await self._ctx.identity.revoke(caller.credential_id)
+        await self._local.revoke(caller.credential_id)
         self._ctx.announcements.publish(SignedOut(caller.uid, caller.credential_id))
         response = web.json_response({})
         clear_cookies(response)
@@ -129,10 +131,10 @@ class SignIn:
             return None
 
     async def _signed_in(self, request: web.Request, identity: Identity) -> web.Response:
-        credentials = await self._ctx.identity.issue(
+        credentials = await self._local.issue(
             uid=identity.uid, email=identity.email, display_name=identity.display_name
         )
-        signed_in = await self._ctx.identity.verify(credentials.cookie)
+        signed_in = await self._local.verify(credentials.cookie)
         caller = await self._ctx.callers.caller_of(signed_in)
         answer = {
             "user": me(caller),

@@ -24,7 +24,7 @@ from agent.prompts.quoting import one_line
 from server.clock import Clock
 from server.errors import Code, Refused, Unavailable
 from server.identity.local import DEV_IDENTITY, DEV_UID
-from server.identity.port import Identity, SignedIn
+from server.identity.port import Identity, SignedIn, SignInUnusable
 from server.identity.verified import Expiring, digest
 
 log = logging.getLogger(__name__)
@@ -71,15 +71,24 @@ class FirebaseIdentity:
         self._signed_out: Expiring[bool] = Expiring()
         # Own threads: keys that come slowly may not hold up other work of the process.
         self._pool = ThreadPoolExecutor(WORKERS, thread_name_prefix="firebase")
-        # Verifying needs a project but no account; without a credential firebase-admin demands one.
-        credential = (
-            credentials.ApplicationDefault() if check_revoked else AnonymousCredentials()  # type: ignore[no-untyped-call]
-        )
-        self._app = firebase_admin.initialize_app(
-            credential,
-            {"projectId": project, "httpTimeout": REQUEST_S},
-            name=f"pidjin-{secrets.token_hex(8)}",
-        )
+        self._project = project
+        self._app: Any = None
+
+    async def open(self) -> None:
+        """Raises SignInUnusable when revocation is to be asked about, and no account may ask."""
+        if not self._check_revoked:
+            return
+        app = self._opened()
+        try:
+            async with asyncio.timeout(VERIFY_S):
+                loop = asyncio.get_running_loop()
+                await loop.run_in_executor(self._pool, app.credential.get_credential)
+        except (GoogleAuthError, TimeoutError) as error:
+            raise SignInUnusable(
+                "PIDJIN_FIREBASE_CHECK_REVOKED needs credentials: set "
+                "GOOGLE_APPLICATION_CREDENTIALS to the key file of a service account "
+                f"({str(error) or 'none were found in time'})"
+            ) from error
 
     async def verify(self, token: str) -> SignedIn:
         if self._dev_token and hmac.compare_digest(token.encode(errors="replace"), self._dev_token):
@@ -113,6 +122,7 @@ class FirebaseIdentity:
     async def _claims(self, token: str) -> dict[str, Any]:
         """Raises Refused, or Unavailable when Google's keys or accounts cannot be asked."""
         loop = asyncio.get_running_loop()
+        self._opened()
         try:
             async with asyncio.timeout(VERIFY_S):
                 return await loop.run_in_executor(self._pool, self._verify, token)
@@ -130,6 +140,19 @@ class FirebaseIdentity:
             raise Unavailable(
                 "Your sign-in cannot be checked right now. Please try again shortly."
             ) from error
+
+    def _opened(self) -> Any:
+        if self._app is None:
+            # Verifying needs no account, yet without any credential firebase-admin demands one.
+            credential = (
+                credentials.ApplicationDefault() if self._check_revoked else AnonymousCredentials()  # type: ignore[no-untyped-call]
+            )
+            self._app = firebase_admin.initialize_app(
+                credential,
+                {"projectId": self._project, "httpTimeout": REQUEST_S},
+                name=f"pidjin-{secrets.token_hex(8)}",
+            )
+        return self._app
 
     def _verify(self, token: str) -> dict[str, Any]:
         claims: dict[str, Any] = auth.verify_id_token(

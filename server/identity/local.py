@@ -93,6 +93,12 @@ class LocalIdentity:
         self._secret = secret
         self._dev_token = dev_token.encode() if dev_token else None
 
+    async def open(self) -> None:
+        await self.sweep()
+
+    async def close(self) -> None:
+        """Holds nothing."""
+
     async def issue(self, *, uid: str, email: str, display_name: str) -> Credentials:
         """Signs in: a new revocable credential for `uid`."""
         credential_id = secrets.token_urlsafe(18)
@@ -149,7 +155,7 @@ class LocalIdentity:
             await self._store.delete(f"{_COLLECTION}/{credential_id}")
 
     async def sweep(self) -> None:
-        """Forgets expired credentials; called at start."""
+        """Forgets expired credentials."""
         now = stamp(self._clock.now())
         for doc in await self._store.query(_COLLECTION, order_by="expiresAt", limit=SWEEP_MAX):
             if doc.data["expiresAt"] > now:

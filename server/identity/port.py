@@ -24,6 +24,19 @@ class SignedIn:
     credential_id: str
 
 
+class SignInUnusable(Exception):
+    """The sign-in lacks something; the sentence names what to set."""
+
+
 class IdentityVerifier(Protocol):
+    async def open(self) -> None:
+        """Called once at start. Raises SignInUnusable."""
+
     async def verify(self, token: str) -> SignedIn:
-        """Raises Refused `unauthenticated` for anything but a live credential of ours."""
+        """Raises Refused `unauthenticated` for anything but a live credential of ours,
+        Unavailable when that cannot be told now."""
+
+    async def revoke(self, credential_id: str) -> None:
+        """Signs out: no token of this credential is taken any more."""
+
+    async def close(self) -> None: ...

@@ -15,7 +15,7 @@ from tests.server.world import World, open_world
 def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """No setting of the machine that runs the tests reaches them."""
     for name in list(os.environ):
-        if name.startswith(("PIDJIN_", "GEMINI_", "GOOGLE_API")):
+        if name.startswith(("PIDJIN_", "GEMINI_", "GOOGLE_", "FIREBASE_", "FIRESTORE_")):
             monkeypatch.delenv(name)
 
 

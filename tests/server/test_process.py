@@ -63,7 +63,7 @@ async def test_all_mistakes_are_printed_and_nothing_starts(tmp_path: Path) -> No
     assert code == 2
     assert [line.split(":")[0] for line in err.splitlines()] == ["pidjin", "pidjin"]
     assert "PIDJIN_PORT" in err
-    assert "PIDJIN_STORE=firestore" in err
+    assert "PIDJIN_FIREBASE_PROJECT: PIDJIN_STORE=firestore needs it" in err
     assert "canary" not in out + err
     assert not (tmp_path / "data").exists()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from pathlib import Path
 
 import pytest
@@ -61,16 +62,16 @@ def test_all_mistakes_are_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     told = mistakes(
         monkeypatch,
         PIDJIN_PORT="eighty",
-        PIDJIN_STORE="firestore",
-        PIDJIN_IDENTITY="firebase",
+        PIDJIN_STORE="mysql",
+        PIDJIN_IDENTITY="ldap",
         PIDJIN_PUBLIC_IP="203.0.113.5,here",
         PIDJIN_LOG_LEVEL="loud",
         PIDJIN_ICE_SERVERS='[{"url": "stun:x"}]',
     )
     assert len(told) == 6
     text = "\n".join(told)
-    assert "PIDJIN_STORE=firestore is not available: the store 'sqlite'" in text
-    assert "PIDJIN_IDENTITY=firebase is not available" in text
+    assert "PIDJIN_STORE: Input should be 'sqlite' or 'firestore'" in text
+    assert "PIDJIN_IDENTITY: Input should be 'local' or 'firebase'" in text
     for name in ("PIDJIN_PORT", "PIDJIN_PUBLIC_IP", "PIDJIN_LOG_LEVEL", "PIDJIN_ICE_SERVERS"):
         assert name in text
 
@@ -110,3 +111,71 @@ def test_the_key_is_read_at_each_use(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GEMINI_API_KEY", "second")
     assert gemini_api_key() == "second"
     assert "second" not in repr(load_settings())
+
+
+# --- backends -----------------------------------------------------------------------------------
+
+
+@pytest.mark.req("CARD-9")
+@pytest.mark.parametrize(
+    ("name", "value"), [("PIDJIN_STORE", "firestore"), ("PIDJIN_IDENTITY", "firebase")]
+)
+def test_a_choice_of_firebase_needs_a_project(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str
+) -> None:
+    told = mistakes(monkeypatch, **{name: value})
+    assert told == [
+        f"PIDJIN_FIREBASE_PROJECT: {name}={value} needs it: the id of the Firebase project"
+    ]
+    monkeypatch.setenv("GOOGLE_CLOUD_PROJECT", "of-the-machine")
+    assert load_settings().project == "of-the-machine"
+    monkeypatch.setenv("PIDJIN_FIREBASE_PROJECT", "of-pidjin")
+    assert load_settings().project == "of-pidjin"
+
+
+@pytest.mark.req("CARD-9")
+@pytest.mark.parametrize(
+    ("name", "value", "package"),
+    [
+        ("PIDJIN_STORE", "firestore", "google.cloud.firestore_v1"),
+        ("PIDJIN_IDENTITY", "firebase", "firebase_admin"),
+    ],
+)
+def test_packages_that_are_missing_are_named(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str, package: str
+) -> None:
+    genuine = importlib.util.find_spec
+    monkeypatch.setattr(
+        "importlib.util.find_spec", lambda name: None if name == package else genuine(name)
+    )
+    assert load_settings().store == "sqlite"
+    told = mistakes(monkeypatch, **{name: value}, PIDJIN_FIREBASE_PROJECT="demo-x")
+    assert told == [
+        f"{name}={value} needs packages that are not installed: pip install 'pidjin[firebase]'"
+    ]
+
+
+@pytest.mark.parametrize("project", ["", "a/b", "UPPER", "x y", "-x", "projects/x"])
+def test_a_project_is_an_id(monkeypatch: pytest.MonkeyPatch, project: str) -> None:
+    told = mistakes(monkeypatch, PIDJIN_STORE="firestore", PIDJIN_FIREBASE_PROJECT=project)
+    assert told[0].startswith("PIDJIN_FIREBASE_PROJECT: ")
+
+
+@pytest.mark.parametrize("name", ["FIRESTORE_EMULATOR_HOST", "FIREBASE_AUTH_EMULATOR_HOST"])
+def test_an_emulator_is_a_host_and_a_port(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    told = mistakes(monkeypatch, **{name: "http://127.0.0.1:9099"})
+    assert told == [f"{name}: must be host:port"]
+
+
+@pytest.mark.req("AUTH-1")
+def test_the_auth_emulator_is_for_demo_projects_on_loopback(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("FIREBASE_AUTH_EMULATOR_HOST", "127.0.0.1:9099")
+    assert load_settings().identity == "local"
+    monkeypatch.setenv("PIDJIN_IDENTITY", "firebase")
+    for project, host in (("my-school", "127.0.0.1"), ("demo-school", "0.0.0.0")):
+        told = mistakes(monkeypatch, PIDJIN_FIREBASE_PROJECT=project, PIDJIN_HOST=host)
+        assert "FIREBASE_AUTH_EMULATOR_HOST" in told[0]
+    monkeypatch.setenv("PIDJIN_HOST", "127.0.0.1")
+    assert load_settings().identity == "firebase"
