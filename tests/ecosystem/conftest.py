@@ -1,8 +1,4 @@
-"""A page with the stock client of the ecosystem, bundled once, served by the real server.
-
-The fixtures last for a module: the sound card of the browser tests is another one, and the
-environment that names it comes back afterwards.
-"""
+"""A page with the stock client of the ecosystem, bundled once, served by the real server."""
 
 from __future__ import annotations
 
@@ -62,16 +58,8 @@ def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def card() -> Iterator[SoundCard]:
     need("pulseaudio", "pactl", "parec", "paplay")
-    names = ("PULSE_SERVER", "XDG_RUNTIME_DIR")
-    before = {name: os.environ.get(name) for name in names}
-    try:
-        with SoundCard() as card:
-            yield card
-    finally:
-        for name, value in before.items():
-            os.environ.pop(name, None)
-            if value is not None:
-                os.environ[name] = value
+    with SoundCard() as card:
+        yield card
 
 
 @pytest.fixture(scope="module")
@@ -106,7 +94,10 @@ async def chromium(card: SoundCard) -> AsyncIterator[Browser]:
     need(CHROMIUM)
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(
-            executable_path=CHROMIUM, args=CHROMIUM_FLAGS, ignore_default_args=["--mute-audio"]
+            executable_path=CHROMIUM,
+            args=CHROMIUM_FLAGS,
+            ignore_default_args=["--mute-audio"],
+            env={**card.environment},
         )
         try:
             yield browser
