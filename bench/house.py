@@ -191,7 +191,7 @@ async def house(cores: Cores, folder: Path, command: tuple[str, ...] = ()) -> As
                 answers.put_nowait(entry)
 
     program = [sys.executable, "-m", "bench.model", str(certificate), str(sound.reply_file())]
-    model = Child("model", program, _environment(), cores.others, answered)
+    model = Child("model", program, _environment(), cores.others, answered, preferred=False)
     watch, dev_token = Watch(), secrets.token_urlsafe(16)
     timeout = ClientTimeout(total=ANSWER_S)
     async with model, ClientSession(timeout=timeout) as http:

@@ -12,7 +12,6 @@ from typing import Self
 ROOT = Path(__file__).resolve().parent.parent
 STOP_S = 20.0
 LINE_MAX = 1 << 20
-PREFERRED = -10
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 Heed = Callable[[str], None]
@@ -36,8 +35,10 @@ class Child:
         env: Mapping[str, str],
         cores: frozenset[int],
         on_line: Heed = lambda _: None,
+        *,
+        preferred: bool = True,
     ) -> None:
-        self.name = name
+        self.name, self._preferred = name, preferred
         self._command, self._env, self._cores, self._on_line = command, env, cores, on_line
         self._last: list[str] = []
         self._readers: list[asyncio.Task[None]] = []
@@ -52,10 +53,12 @@ class Child:
             stderr=pipe,
             cwd=ROOT,
             env=dict(self._env),
+            start_new_session=True,
             limit=LINE_MAX,
         )
         os.sched_setaffinity(process.pid, self._cores)  # threads made later inherit it
-        prefer(process.pid)
+        if self._preferred:
+            prefer(process.pid)
         for stream in (process.stdout, process.stderr):
             assert stream is not None
             self._readers.append(asyncio.create_task(self._read(stream), name=f"read {self.name}"))
@@ -136,9 +139,13 @@ class Child:
 
 
 def prefer(pid: int) -> bool:
-    """Puts a process before what else runs on its core, where that is permitted."""
+    """Puts a process before what else runs on its cores; False where that is not permitted.
+
+    Round robin at the lowest real-time rank: being nice does not reach beyond a session where the
+    kernel groups processes by session.
+    """
     try:
-        os.setpriority(os.PRIO_PROCESS, pid, PREFERRED)
+        os.sched_setscheduler(pid, os.SCHED_RR, os.sched_param(1))
     except PermissionError:
         return False
     return True
