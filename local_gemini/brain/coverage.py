@@ -7,20 +7,12 @@ A judge never says that an answer is right; it says that the learner spoke about
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from local_gemini.brain.language import (
-    alike,
-    content_words,
-    fold,
-    negated,
-    rarity,
-    stem,
-    stems,
-    words,
-)
-from local_gemini.brain.lexicon import STOP_WORDS
+from local_gemini.brain.language import alike, content_words, negated, rarity, words
+from local_gemini.brain.matching import Heard, meaning, meanings
+from local_gemini.brain.numerals import in_digits
 from local_gemini.brain.points import Point
 from local_gemini.brain.vectors import Vectors
 
@@ -30,30 +22,38 @@ _PRONOUN = re.compile(
 
 BODY_SENTENCES = 8
 # Thresholds of cosine similarity (MiniLM) and of shared telling words, fixed on a development set
-# of utterances that shares no text with the measured one (tests/local_gemini).
+# of utterances that shares no text with the measured ones (tests/local_gemini).
 ASKED_SIMILARITY, OTHER_SIMILARITY = 0.42, 0.56
 ASKED_HITS, OTHER_HITS = 1.0, 1.8
 # Near enough to the asked point, and to no other, to do without telling words.
 STRONG_SIMILARITY, STRONG_LEAD, STRONG_WORDS = 0.6, 0.1, 3
+# A sentence of the text, said nearly whole, shows its point whatever was asked.
+SAID_SHARE, SAID_WORDS = 0.75, 3
+# So does most of what answers the question, unless the utterance is about something else.
+KEY_SHARE, KEY_SIMILARITY = 0.6, 0.3
 # A clause that shares this much of its words with the text but not its negation denies it.
 DENIED_SHARE = 0.8
 RELATED_SIMILARITY, CLOSE_SIMILARITY = 0.3, 0.5
 EXPLAINED_SHARE, EXPLAINED_SIMILARITY = 0.6, 0.6
 # Without own material of the text an angle counts as covered by this many new words about it.
-BARE_WORDS, BARE_SIMILARITY = 5, 0.2
+BARE_WORDS, BARE_SIMILARITY = 4, 0.15
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What an utterance shows: points it covers, the nearest point, whether it is about them.
+    """What an utterance shows: the points it covers, and whether it is about them at all.
 
-    `terms` are the learner's own words that matched, as spoken.
+    `matched` are keys (see `matching.meaning`) of source words that the learner used, without those
+    of the question; `said` are all of them. `denied`: the asked point was turned into its opposite.
+    `echo`: nothing but words of the question.
     """
 
     covered: frozenset[int]
-    nearest: int | None
     related: bool
-    terms: tuple[str, ...]
+    matched: frozenset[str] = frozenset()
+    said: frozenset[str] = frozenset()
+    denied: bool = False
+    echo: bool = False
 
 
 class Judge:
@@ -63,53 +63,61 @@ class Judge:
         self._vectors = vectors
         self.topic = topic
         self.points = tuple(points)
-        bags = [stems(" ".join((point.title, *point.body))) for point in self.points]
+        bags = [meanings(" ".join((point.title, *point.body))) for point in self.points]
         weights = rarity(bags)
         top = max(weights.values(), default=1.0) or 1.0
         # 1.0 for a word of one point only, less for words that several points share.
-        self._weights = [{item: weights[item] / top for item in set(bag)} for bag in bags]
+        self.weights = [{item: weights[item] / top for item in set(bag)} for bag in bags]
+        self.spoken: dict[str, set[str]] = {}
+        for point in self.points:
+            for word in words(in_digits(" ".join((point.title, *point.body)))):
+                self.spoken.setdefault(meaning(word), set()).add(word)
         self._texts = [
             [" ".join((point.title, *point.body[:3])), *point.body[:BODY_SENTENCES]]
             for point in self.points
         ]
 
     def demonstrated(
-        self, utterance: str, *, asked: int | None = None, question: str = ""
+        self, utterance: str, *, asked: int | None = None, question: str = "", answer: str = ""
     ) -> Judgement:
         """What the learner shows in `utterance` after being asked `question` about point `asked`.
 
-        Words that only repeat the question or the asked title show nothing.
+        `answer` are the words of the text that answer the question, if it has such words. Words
+        that only repeat the question show nothing.
         """
-        said = content_words(utterance)
-        own = [stem(word) for word in said]
-        if not own:
-            return Judgement(frozenset(), None, related=False, terms=())
-        echo = set(stems(question))
-        if asked is not None:
-            echo |= set(stems(self.points[asked].title))
-        similar = [self._similarity(utterance, index) for index in range(len(self.points))]
-        nearest = max(range(len(similar)), key=lambda index: similar[index], default=None)
+        heard = Heard(utterance)
+        if not heard.items:
+            return Judgement(frozenset(), related=False)
+        fresh = heard.without(meanings(question))
+        hits = [self._hits(index, heard, fresh) for index in range(len(self.points))]
+        similar = [
+            self._similarity(utterance, index) if hits[index] or index == asked else 0.0
+            for index in range(len(self.points))
+        ]
         if asked is not None and (opening := _PRONOUN.match(utterance)):
             # "They stick to it" is about what was asked.
             named = self.points[asked].title + utterance[opening.end() :]
             similar[asked] = max(similar[asked], self._similarity(named, asked))
-        fresh = set(own) - echo
         covered = {
             index
             for index in range(len(self.points))
-            if self._shows(index, utterance, own, fresh, similar, index == asked)
+            if self._shows(index, heard, fresh, hits[index], similar, index == asked)
+            or self._said(index, heard, fresh)
         }
-        focus = asked if asked is not None else nearest
-        terms = self._shared_words(
-            utterance, fresh, covered | ({focus} if focus is not None else set())
+        if asked is not None and self._answers(answer, question, heard, fresh, similar[asked]):
+            covered.add(asked)
+        denied = {index for index in covered if self._denies(index, utterance)}
+        against = asked is not None and hits[asked] != {} and self._denies(asked, utterance)
+        matched = frozenset(item for found in hits for item in found)
+        related = self._related(utterance, fresh, hits, similar, asked)
+        return Judgement(
+            frozenset(covered - denied),
+            related or bool(covered),
+            matched,
+            matched | frozenset(item for item in heard.items if item in self.spoken),
+            denied=against or (asked is not None and asked in denied),
+            echo=not fresh,
         )
-        about = max([*similar, self._topic_similarity(utterance)], default=0.0)
-        related = len(fresh) >= 2 and (
-            about >= RELATED_SIMILARITY + 0.1 or (about >= RELATED_SIMILARITY and bool(terms))
-        )
-        if asked is not None and fresh and len(set(own)) >= 2:
-            related = related or similar[asked] >= CLOSE_SIMILARITY
-        return Judgement(frozenset(covered), nearest, related or bool(covered), terms)
 
     def explained(self, reply: Sequence[str]) -> frozenset[int]:
         """The points that the statements in `reply` (sentences) explain; questions do not count."""
@@ -117,9 +125,9 @@ class Judge:
         found: set[int] = set()
         for index, point in enumerate(self.points):
             for line in statements:
-                said = set(stems(line))
+                said = set(meanings(line))
                 for body in point.body[:BODY_SENTENCES]:
-                    needed = set(stems(body))
+                    needed = set(meanings(body))
                     if len(needed) < 2 or len(said) < 2:
                         continue
                     share = sum(any(alike(a, b) for b in said) for a in needed) / len(needed)
@@ -135,52 +143,48 @@ class Judge:
         named = [index for index, point in enumerate(self.points) if point.title.lower() in low]
         if named:
             return max(named, key=lambda index: len(self.points[index].title))
-        similar = [self._similarity(question, index) for index in range(len(self.points))]
+        own = set(meanings(question))
+        similar = [
+            self._similarity(question, index) if own & self.weights[index].keys() else 0.0
+            for index in range(len(self.points))
+        ]
         best = max(range(len(similar)), key=lambda index: similar[index], default=None)
         return best if best is not None and similar[best] >= ASKED_SIMILARITY else None
 
-    def closest(self, question: str) -> tuple[int, float] | None:
-        """The point nearest to a learner's question and how near (cosine, named titles are 1)."""
-        if not self.points:
-            return None
-        own = set(stems(question))
-        scores = []
-        for index, point in enumerate(self.points):
-            name = set(stems(point.title))
-            named = bool(name) and name <= own
-            hits = sum(
-                weight
-                for item, weight in self._weights[index].items()
-                if any(alike(item, other) for other in own)
-            )
-            scores.append(1.0 if named else self._similarity(question, index) + 0.08 * hits)
-        best = max(range(len(scores)), key=lambda index: scores[index])
-        return best, scores[best]
+    def similarity(self, left: str, right: str) -> float:
+        """Cosine similarity of two texts."""
+        return self._pair(left, right)
+
+    def prepare(self) -> None:
+        """Embed what is compared later, so that no turn has to wait for it."""
+        texts = [text for group in self._texts for text in group]
+        self._vectors.of([*texts, *([self.topic] if self.topic else [])])
+
+    def _hits(self, index: int, heard: Heard, fresh: frozenset[str]) -> Mapping[str, float]:
+        """The telling words of a point that were said: weight of each."""
+        found: dict[str, float] = {}
+        for item, weight in self.weights[index].items():
+            if (sure := heard.weight(item, self.spoken.get(item, ()), fresh)) > 0.0:
+                found[item] = weight * sure
+        return found
 
     def _shows(
         self,
         index: int,
-        utterance: str,
-        own: Sequence[str],
-        fresh: set[str],
+        heard: Heard,
+        fresh: frozenset[str],
+        found: Mapping[str, float],
         similar: Sequence[float],
         asked: bool,
     ) -> bool:
         point = self.points[index]
         if not point.body:
-            new = fresh - set(stems(self.topic)) - set(stems(point.title))
-            near = max(similar[index], self._topic_similarity(utterance))
+            new = fresh - set(meanings(self.topic)) - set(meanings(point.title))
+            near = max(similar[index], self._topic_similarity(" ".join(heard.items)))
             return asked and len(new) >= BARE_WORDS and near >= BARE_SIMILARITY
-        title = set(stems(point.title))
-        hits = 0.0
-        beyond = 0
-        for item, weight in self._weights[index].items():
-            if any(alike(item, other) for other in fresh):
-                hits += weight
-                beyond += item not in title
-        if len(set(own)) < 2 or beyond < 1:
-            return False
-        if self._denies(index, utterance):
+        title = set(meanings(point.title))
+        hits = sum(found.values())
+        if len(set(heard.items)) < 2 or not found.keys() - title:
             return False
         others = [value for other, value in enumerate(similar) if other != index]
         lead = similar[index] - max(others, default=0.0)
@@ -194,34 +198,63 @@ class Judge:
         best = similar[index] >= max(similar) - 0.05
         return best and similar[index] >= OTHER_SIMILARITY and hits >= OTHER_HITS
 
+    def _said(self, index: int, heard: Heard, fresh: frozenset[str]) -> bool:
+        """Whether one sentence of the point was said nearly whole, not only by the question."""
+        every = frozenset(heard.items)
+        for line in self.points[index].body[:BODY_SENTENCES]:
+            needed = set(meanings(line))
+            if len(needed) < SAID_WORDS:
+                continue
+            said = [item for item in needed if heard.weight(item, self.spoken[item], every) > 0]
+            own = [item for item in said if heard.weight(item, self.spoken[item], fresh) > 0]
+            if len(said) >= SAID_SHARE * len(needed) and len(own) * 2 >= len(needed):
+                return True
+        return False
+
+    def _answers(
+        self, answer: str, question: str, heard: Heard, fresh: frozenset[str], similar: float
+    ) -> bool:
+        """Whether `fresh` holds most of the words that answer the question."""
+        needed = set(meanings(answer)) - set(meanings(question))
+        if not needed or not fresh:
+            return False
+        said = sum(heard.weight(item, self.spoken.get(item, ()), fresh) for item in needed)
+        short = len(needed) == 1 and len(fresh) <= 2
+        return said >= KEY_SHARE * len(needed) and (similar >= KEY_SIMILARITY or short)
+
     def _denies(self, index: int, utterance: str) -> bool:
         """Whether a clause of `utterance` is a clause of the point turned into its opposite."""
         clauses = [clause for line in self._texts[index][1:] for clause in _clauses(line)]
         for said in _clauses(utterance):
-            own = set(stems(said))
+            own = set(meanings(said))
             for clause in clauses:
-                known = set(stems(clause))
+                known = set(meanings(clause))
                 shared = sum(any(alike(item, other) for other in known) for item in own)
-                if shared >= DENIED_SHARE * len(own) and negated(said) != negated(clause):
+                same = shared >= max(DENIED_SHARE * len(own), len(known) / 2)
+                if same and negated(said) != negated(clause):
                     return True
         return False
 
-    def _shared_words(self, utterance: str, fresh: set[str], indices: set[int]) -> tuple[str, ...]:
-        """The learner's words that belong to `indices`; neighbours stay together."""
-        known: dict[str, float] = {}
-        for index in indices:
-            known |= self._weights[index]
-        runs: list[list[str]] = [[]]
-        seen: set[str] = set()
-        for word in words(utterance):
-            item = stem(word)
-            fits = item in fresh and item not in seen and fold(word) not in STOP_WORDS
-            if fits and any(alike(item, other) for other in known):
-                seen.add(item)
-                runs[-1].append(word)
-            elif runs[-1]:
-                runs.append([])
-        return tuple(" ".join(run[:3]) for run in runs if run)
+    def _related(
+        self,
+        utterance: str,
+        fresh: frozenset[str],
+        hits: Sequence[Mapping[str, float]],
+        similar: Sequence[float],
+        asked: int | None,
+    ) -> bool:
+        """Whether an utterance is about the topic at all."""
+        touched = any(hits)
+        about = max([*similar, self._topic_similarity(utterance)], default=0.0)
+        if len(fresh) >= 2:
+            limit = RELATED_SIMILARITY if touched else RELATED_SIMILARITY + 0.1
+            if about >= limit:
+                return True
+        if asked is None or not fresh:
+            return False
+        if sum(hits[asked].values()) >= ASKED_HITS / 2 and len(fresh) <= 3:
+            return True
+        return len(fresh) >= 2 and similar[asked] >= CLOSE_SIMILARITY
 
     def _similarity(self, text: str, index: int) -> float:
         return max(self._pair(text, other) for other in self._texts[index])

@@ -6,16 +6,19 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from local_gemini.brain import phrases, prompt
+from local_gemini.brain import prompt
 from local_gemini.brain.coverage import Judge
 from local_gemini.brain.intent import Intent, classify
 from local_gemini.brain.language import sentences
 from local_gemini.brain.mind import LocalMind
+from local_gemini.brain.observe import observe
 from local_gemini.brain.outline import Outline, Part, outline_document
 from local_gemini.brain.points import Point, points_of
 from local_gemini.brain.progress import Progress
 from local_gemini.brain.prompt import Brief, Exchange, GroundTask
 from local_gemini.brain.remote import RemoteModel
+from local_gemini.brain.reveal_state import progress_of, reveal_state_of
+from local_gemini.brain.unaided import ANGLES, NO_KNOWLEDGE
 from local_gemini.brain.vectors import Vectors
 from local_gemini.brain.walk import Walk
 from local_gemini.engine import Embedder, Generated
@@ -24,18 +27,11 @@ SECTION_TOOL = "get_topic_section"
 # An answer beyond the cap is cut and then no JSON any more; quotes and escapes need their share.
 OUTPUT_TOKENS, CHARS_PER_TOKEN = 2_048, 4
 JSON_SHARE, JSON_FRAME = 0.9, 900
-NO_KNOWLEDGE = (
-    "The local tutor has no outside knowledge about this topic. "
-    "It can ask, listen and keep track, but it can not state facts."
-)
 NO_STORIES = '{"stories": []}'
-UNREADABLE = "The local tutor can only read plain text. Paste the text of the document instead."
-ANGLES = (
-    "What {} is",
-    "Why {} matters",
-    "How {} works",
-    "An example of {}",
-    "What is still open about {}",
+# A sentence for the learner, under a key of its own: an answer without a digest is no digest.
+UNREADABLE = (
+    "The local tutor can not read PDF files. Please paste the text of the document instead, "
+    "or add a Gemini API key."
 )
 
 
@@ -71,7 +67,7 @@ class LocalBrain:
 
     def _ground(self, task: GroundTask, room: int) -> Generated:
         if task.kind == "document" and not task.document.strip():
-            return Generated(text=UNREADABLE)
+            return Generated(text=json.dumps({"unreadable": UNREADABLE, "digest": ""}))
         outline = (
             _angles(task)
             if task.kind != "document"
@@ -98,7 +94,7 @@ class LocalBrain:
             digest = "\n".join(brief.digest)
             agenda = tuple(part.title for part in outline_document(digest, outline_max=5).parts)
         points = list(points_of(agenda, brief.digest))
-        progress = _progress(brief, agenda)
+        progress = progress_of(brief, agenda)
         missing = _section_wanted(brief, points, progress)
         if missing is not None:
             found = [
@@ -112,14 +108,14 @@ class LocalBrain:
         judge = Judge(self._vectors, brief.topic, points)
         walk = Walk(judge, brief.style, progress)
         if asked.reply is not None:
-            mode, text = _observe(walk, asked)
+            mode, text = observe(walk, asked)
         else:
             move = walk.step(asked.utterance)
             mode, text = move.mode, " ".join(move.sentences)
         decision = {
             "mode": mode,
             "text": text,
-            "updatedRevealState": _reveal_state(brief, agenda, walk.progress),
+            "updatedRevealState": reveal_state_of(brief, agenda, walk.progress),
             "discrepancyFlagged": False,
         }
         return Generated(text=json.dumps(decision, ensure_ascii=False))
@@ -132,53 +128,6 @@ class LocalBrain:
         )
 
 
-def _observe(walk: Walk, exchange: Exchange) -> tuple[str, str]:
-    """Classify a spoken exchange and write the private note for the next reply."""
-    state, judge = walk.progress, walk.judge
-    before = set(state.covered)
-    asked, question = state.asked, state.question
-    reply = sentences(exchange.reply or "")
-    told = judge.explained([line for line in reply if not phrases.is_scaffold(line)])
-    intent = classify(exchange.utterance)
-    shown: frozenset[int] = frozenset()
-    struggled = intent in (Intent.UNSURE, Intent.NOTHING, Intent.QUESTION)
-    if intent is Intent.ANSWER:
-        judged = judge.demonstrated(exchange.utterance, asked=asked, question=question)
-        shown = judged.covered
-        struggled = not shown
-    state.covered |= shown | told
-    state.opened = True
-    asking = [line for line in reply if line.rstrip().endswith("?")]
-    if asking:
-        walk.said(reply)
-    total = len(judge.points)
-    hinted = any(line.startswith(phrases.HINT) for line in reply)
-    if len(state.covered) == total and not asking and total:
-        mode = "conclude"
-    elif told - before:
-        mode = "reveal"
-    elif hinted or (asking and state.asked == asked and asked is not None and state.turn > 0):
-        mode = "probe"
-    else:
-        mode = "ask"
-    state.turn += 1
-    return mode, _note(walk, struggled=struggled, new=(shown | told) - before)
-
-
-def _note(walk: Walk, *, struggled: bool, new: frozenset[int] | set[int]) -> str:
-    state, points = walk.progress, walk.judge.points
-    following = next((i for i in range(len(points)) if i not in state.covered), None)
-    if following is None:
-        return "Every point is covered; give the short closing summary and ask nothing more."
-    title = points[following].title
-    if new:
-        done = phrases.listed([points[index].title for index in sorted(new)])
-        return f"Now covered: {done}. Turn to {title} with one open question."
-    if struggled:
-        return f"The learner is not there yet; make the question about {title} simpler."
-    return f"Still open: {title}. Ask one question about it."
-
-
 def _section_wanted(brief: Brief, points: list[Point], progress: Progress) -> int | None:
     """The point in question when the digest holds nothing about it but its section may."""
     index = progress.asked
@@ -189,57 +138,10 @@ def _section_wanted(brief: Brief, points: list[Point], progress: Progress) -> in
     return index
 
 
-def _progress(brief: Brief, agenda: tuple[str, ...]) -> Progress:
-    """The walk's progress as the reveal state carries it from turn to turn."""
-    places = {title: index for index, title in enumerate(agenda)}
-    kept = brief.reveal_state.get("progress")
-    kept = kept if isinstance(kept, Mapping) else {}
-    parked = kept.get("parked")
-    progress = Progress(
-        covered={places[title] for title in brief.covered if title in places},
-        asked=places.get(str(kept.get("asked"))),
-        question=str(kept.get("question") or ""),
-        engaged=_count(kept.get("engaged")),
-        misses=_count(kept.get("misses")),
-        turn=brief.learner_turns,
-        parked={places[title] for title in parked if title in places}
-        if isinstance(parked, list)
-        else set(),
-        opened=brief.learner_turns > 0 or bool(kept),
-        offered=kept.get("offered") is True,
-        closed=kept.get("closed") is True,
-    )
-    if not kept and brief.recent_tutor:
-        progress.question = next(
-            (line for line in reversed(sentences(brief.recent_tutor)) if line.endswith("?")), ""
-        )
-    if progress.asked is None and progress.opened:
-        progress.asked = next((i for i in range(len(agenda)) if i not in progress.covered), None)
-    return progress
-
-
-def _reveal_state(brief: Brief, agenda: tuple[str, ...], progress: Progress) -> dict[str, Any]:
-    return {
-        **brief.reveal_state,
-        "agenda": list(agenda),
-        "coveredAngles": [agenda[index] for index in sorted(progress.covered)],
-        "progress": {
-            "asked": agenda[progress.asked] if progress.asked is not None else "",
-            "question": progress.question,
-            "engaged": progress.engaged,
-            "misses": progress.misses,
-            "parked": [agenda[index] for index in sorted(progress.parked)],
-            "offered": progress.offered,
-            "closed": progress.closed,
-        },
-    }
-
-
 def _angles(task: GroundTask) -> Outline:
     """Study angles for a bare title: questions to work through, no facts."""
     name = " ".join(task.title.split()) or "the topic"
-    parts = tuple(Part(angle.format(name), NO_KNOWLEDGE) for angle in ANGLES)
-    parts = parts[: task.outline_max]
+    parts = tuple(Part(angle, NO_KNOWLEDGE) for angle in ANGLES[: task.outline_max])
     return Outline(f"{name}. {NO_KNOWLEDGE}"[: task.digest_chars], "standard", parts)
 
 
@@ -258,10 +160,6 @@ def _summary(response: Mapping[str, Any]) -> str:
         if isinstance(value, Mapping) and (inner := _summary(value)):
             return inner
     return ""
-
-
-def _count(value: object) -> int:
-    return value if isinstance(value, int) and value >= 0 else 0
 
 
 def _has_json(text: str) -> bool:

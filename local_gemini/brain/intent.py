@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from enum import Enum
 
-from local_gemini.brain.language import content_words, fold, words
-from local_gemini.brain.lexicon import REQUEST_WORDS
+from local_gemini.brain.language import content_words, words
 
 
 class Intent(Enum):
@@ -17,6 +16,8 @@ class Intent(Enum):
     THANKS = "thanks"
     UNSURE = "unsure"
     REPEAT = "repeat"
+    SLOWER = "slower"
+    DISAGREE = "disagree"
     WAIT = "wait"
     SKIP = "skip"
     CONTINUE = "continue"
@@ -35,10 +36,17 @@ _UNSURE = re.compile(
     r"give me a hint|a hint|help me|dunno|beats me|nothing comes)\b"
 )
 _REPEAT = re.compile(
-    r"\b(?:repeat|say (?:that|it|this)? ?(?:once )?(?:again|more slowly)|once more|come again|"
+    r"\b(?:repeat|say (?:that|it|this)? ?(?:once )?again|once more|come again|"
     r"pardon|(?:didn'?t|did not) (?:hear|catch)|what did you (?:say|ask)|"
     r"what was (?:that|the question|your question)|ask (?:me )?(?:that |it )?again)\b"
 )
+_SLOWER = re.compile(r"\b(?:slower|more slowly|slow down|too fast|not so fast)\b")
+_DISAGREE = re.compile(
+    r"\b(?:i disagree|i (?:do not|don'?t) (?:agree|believe (?:it|that|you)|think so)|"
+    r"that(?:'s| is) (?:wrong|false|not (?:true|right|correct))|you(?:'re| are) wrong|"
+    r"i doubt (?:it|that))\b"
+)
+_REFUSING = re.compile(r"^\W*(?:no|nope|not|later|maybe later|i(?:'d| would) rather)\b")
 _WAIT = re.compile(
     r"^(?:(?:ok(?:ay)?|please|no|hey|just) )*(?:stop|wait|pause|hold on|hang on|"
     r"one (?:moment|second|minute|sec)|a (?:moment|second|minute)|"
@@ -105,11 +113,13 @@ def classify(utterance: str) -> Intent:
         return Intent.NOTHING
     content = content_words(bare)
     short = len(words(bare)) <= 12
-    asking = _ASKING.match(plain) is not None or plain.endswith("?")
+    asking = _ASKING.match(plain) is not None
     for pattern, intent, fits in (
         (_GREETING, Intent.GREETING, True),
         (_THANKS, Intent.THANKS, True),
+        (_SLOWER, Intent.SLOWER, short),
         (_REPEAT, Intent.REPEAT, short),
+        (_DISAGREE, Intent.DISAGREE, len(content) <= 4),
         (_WAIT, Intent.WAIT, len(content) <= 3),
         (_RECAP, Intent.RECAP, short),
         (_SKIP, Intent.SKIP, short),
@@ -124,7 +134,6 @@ def classify(utterance: str) -> Intent:
     return Intent.ANSWER
 
 
-def about(question: str) -> str:
-    """What a question names, in its own words without the asking ones; at most three words."""
-    named = [word for word in content_words(question) if fold(word) not in REQUEST_WORDS]
-    return " ".join(named[-3:])
+def refuses(utterance: str) -> bool:
+    """Whether a short reply to an offer means no."""
+    return _REFUSING.match(utterance.lower()) is not None

@@ -34,15 +34,15 @@ class LocalMind:
     def answer(self, learner: str) -> list[str]:
         """Sentences to be spoken, in order; never empty."""
         before = set(self._walk.progress.covered)
-        move = self._walk.step(learner)
-        self._pending = self._walk.progress.covered - before
-        spoken = list(move.sentences)
+        spoken = list(self._walk.step(learner).sentences)
         if self._remote is not None and learner.strip():
             asked = [*self._history, ("user", learner)]
             reply = self._remote.complete(self._instruction, asked)
             if reply is not None and (worded := sentences(reply)):
                 spoken = worded
                 self._walk.said(worded)
+                self._walk.progress.covered |= self._walk.judge.explained(worded)
+        self._pending = self._walk.progress.covered - before
         self._history.append(("user", learner))
         self._history.append(("model", " ".join(spoken)))
         return spoken
@@ -98,5 +98,6 @@ class LocalMind:
         self, agenda: tuple[str, ...], digest: tuple[str, ...], covered: frozenset[str]
     ) -> Walk:
         judge = Judge(self._vectors, self._brief.topic, points_of(agenda, digest))
+        judge.prepare()
         done = {index for index, title in enumerate(agenda) if title in covered}
         return Walk(judge, self._brief.style, Progress(covered=done))

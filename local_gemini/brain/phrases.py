@@ -1,115 +1,88 @@
-"""The local tutor's own words: openers, questions, hints, closing. Pure, deterministic."""
+"""The local tutor's own words: openers, acknowledgements, transitions, closing. Pure."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
-from local_gemini.brain.language import central, fold, noun_phrases, rarity, stems, words
-from local_gemini.brain.lexicon import STOP_WORDS, VERBS
+from local_gemini.brain.naming import Kind, kind_of, running
 
-GOOD = ("Good.", "Nice.", "All right.", "Well put.")
-HEARD = ("I see.", "Interesting.", "Thank you.")
+NUMBERS = [
+    "no",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+]
+YES = ("Yes,", "Right,", "Exactly,", "Yes, well said:")
+PRAISE = ("Yes, that is the idea.", "Right, you have it.", "Good, that is it.")
+START = ("A good start:", "You are close:", "That belongs here:")
+HEARD = ("That is a start.", "I see what you mean.", "You are getting closer.")
+FINISH = (
+    "Here is the beginning of a sentence.",
+    "Try to finish this sentence.",
+    "Let me begin, and you finish.",
+)
 STUCK = ("No problem.", "That is fine.", "No worries.")
+TELL = ("Let me tell you, then.", "Here is the answer.", "I will give it to you.")
+OTHERWISE = "The text sees it the other way round."
+UNCLEAR = (
+    ("Sorry, I did not quite follow.", "Could you say that once more in other words?"),
+    ("I am not sure that I heard you well.", "Could you say it again, a little more slowly?"),
+)
+OFFERS = (
+    "Would you like me to tell you?",
+    "Shall I give you the answer?",
+    "Do you want to hear it from me?",
+)
+PARK = ("Let us leave that one for now.", "We can come back to that one later.")
+BACK = ("Let us come back to our topic.", "That leads us away from the topic.")
+LEADS = {
+    "socratic": ("Now, ", "Next, ", "And ", ""),
+    "conversational": ("What do you think, ", "Tell me, ", "By the way, ", ""),
+    "lecture": ("",),
+}
+STILL = "Back to my question: "
 WAITING = ("Of course.", "Take your time, I am listening.")
+SURE = ("Sure.", "Gladly.", "Of course.")
+GOING_ON = ("All right.", "Good.", "Fine.")
+MORE = "Shall I go on?"
+ANY_MORE = "Is there anything that you would like to hear more about?"
+WELCOME = "You are welcome."
+AGAIN = "Hello again."
+ONCE_MORE = "Of course, once more."
+GOOD_QUESTION = "Good question."
+DIFFERENT = "You may well see it differently."
+DOUBT = "What makes you see it that way?"
+NOTED = "Thank you, that is worth keeping in mind."
+ONLY_COMPARISON = "There is no example in the text, but a comparison."
+NO_REASON = "The text gives no further reason for that."
+NO_EXAMPLE = "The text gives no example of that."
+# Questions about the talk itself; the question about the text stays open behind them.
+META = frozenset((*OFFERS, MORE, ANY_MORE, DOUBT, *(asking for _, asking in UNCLEAR)))
 # Said often, so their sound is made once at start.
 OPENERS = (
-    *GOOD,
-    *HEARD,
-    *STUCK,
-    *WAITING,
-    "Good question.",
-    "Sure.",
-    "Hello again.",
-    "You are welcome.",
-    "Let us stay with the topic.",
+    *(*PRAISE, *HEARD, *FINISH, *STUCK, *TELL, *PARK, *BACK, *WAITING, *SURE, *GOING_ON),
+    *(line for pair in UNCLEAR for line in pair),
+    *OFFERS,
+    *(OTHERWISE, MORE, ANY_MORE, WELCOME, AGAIN, ONCE_MORE, GOOD_QUESTION, DIFFERENT, DOUBT),
+    *(NOTED, NO_EXAMPLE, "Hello."),
 )
-HINT = "Here is a hint:"
-SCAFFOLDS = (HINT, "We will visit", "You brought in", "You spoke about", "So far")
-QUOTE_MAX = 240
-
-_FIRST = (
-    "What can you tell me about {}?",
-    "How would you explain {} in your own words?",
-    "What do you know about {}?",
-    "What would you say about {}?",
+NO_KNOWLEDGE_HERE = (
+    "I am the local tutor and know nothing about it myself, so you explain and I ask."
 )
-_SIMPLER = (
-    "What is one thing that you connect with {}?",
-    "If you had to guess, what would you say about {}?",
-    "Which word comes to mind first when you hear {}?",
-)
-_CLAUSE = re.compile(r"^(?:how|why|what|when|where|who|which)\b", re.IGNORECASE)
-_EXAMPLE = re.compile(r"^an example of ", re.IGNORECASE)
 
 
-def is_scaffold(sentence: str) -> bool:
-    """Whether `sentence` only supports the learner and so explains nothing by itself."""
-    return sentence.startswith(SCAFFOLDS)
-
-
-def statement(sentence: str) -> str:
-    """`sentence` of a source, short enough to be spoken, without a question mark."""
-    text = " ".join(sentence.replace("?", ".").split())
-    if len(text) > QUOTE_MAX:
-        text = text[:QUOTE_MAX].rsplit(" ", 1)[0].rstrip(" ,;:") + "."
-    return text if text[-1:] in ".!" else text + "."
-
-
-def running(title: str, body: Sequence[str] = ()) -> str:
-    """`title` as it stands inside a sentence: lower case unless it looks like a name."""
-    text = title.replace("?", "").strip()
-    first = words(text)[:1]
-    if not first or (first[0].isupper() and len(first[0]) > 1):
-        return text
-    word = first[0].lower()
-    common = word in STOP_WORDS or word in VERBS or _CLAUSE.match(text) is not None
-    if common or re.search(rf"\b{re.escape(word)}\b", " ".join(body)):
-        return text[:1].lower() + text[1:]
-    return text
-
-
-def question(title: str, body: Sequence[str], turn: int) -> str:
-    """The first question about a point; `turn` varies its form. Exactly one question mark."""
-    name = running(title, body)
-    if title.rstrip().endswith("?"):
-        return title.replace("?", "").strip() + "?"
-    if _CLAUSE.match(name):
-        return f"Can you explain {name}?"
-    if _EXAMPLE.match(name):
-        return f"Can you give me {name}?"
-    return _FIRST[turn % len(_FIRST)].format(name)
-
-
-def simpler(title: str, body: Sequence[str], tries: int) -> str:
-    """An easier question about a point; `tries` (1, 2, …) varies it. Exactly one question mark."""
-    return _SIMPLER[(tries - 1) % len(_SIMPLER)].format(running(title, body))
-
-
-def hint(title: str, body: Sequence[str], tries: int) -> str:
-    """A pointer to words of the point, never its statement."""
-    known = set(stems(title))
-    options: list[str] = []
-    for line in body:
-        for phrase in noun_phrases(line):
-            own = set(stems(phrase))
-            if own and not own & known:
-                known |= own
-                options.append(phrase)
-    options.sort(key=lambda phrase: -len(phrase))
-    if not options:
-        return f"{HINT} start with a single word, anything that you connect with it."
-    start = (tries - 1) * 2 % len(options)
-    chosen = [*options[start:], *options[:start]][:2]
-    return f"{HINT} think of {listed([running(item, body) for item in chosen])}."
-
-
-def acknowledgement(terms: Sequence[str], turn: int) -> str:
-    """A sentence that names what the learner said; empty when nothing matched."""
-    if not terms:
-        return ""
-    named = listed([fold(term) if term.islower() else term for term in terms[:3]])
-    return f"You {('brought in', 'spoke about')[turn % 2]} {named}."
+def number(count: int) -> str:
+    """A small number as a word."""
+    return NUMBERS[count] if count < len(NUMBERS) else str(count)
 
 
 def listed(items: Sequence[str]) -> str:
@@ -119,27 +92,108 @@ def listed(items: Sequence[str]) -> str:
     return f"{', '.join(items[:-1])} and {items[-1]}"
 
 
-def opening(topic: str, count: int, *, has_text: bool) -> list[str]:
-    """The introduction, without any fact of the text."""
-    name = topic or "this text"
-    plan = f"We will visit {count} points, one at a time." if count > 1 else ""
-    own = "" if has_text else "I am the local tutor: I bring questions, not outside knowledge."
-    return [line for line in (f"Let us talk about {name.replace('?', '')}.", plan, own) if line]
+def named(topic: str) -> str:
+    """The topic as the head of a sentence."""
+    text = " ".join(topic.replace("?", " ").split()).strip(" .,;:")
+    return text[:1].upper() + text[1:] if text else "This text"
 
 
-def closing(topic: str, titles: Sequence[str], lines: Sequence[str]) -> list[str]:
-    """Two or three sentences that sum up, without a question."""
-    name = (topic or "this text").replace("?", "")
-    names = [running(title, lines) for title in titles]
-    if len(names) > 6:
-        names = [*names[:3], f"{len(names) - 4} more", names[-1]]
-    count = "the point" if len(titles) == 1 else f"all {len(titles)} points"
-    made = [
-        f"Well done, you have worked through {count} of {name}.",
-        f"Together we covered {listed(names)}.",
-    ]
-    quiet = [line for line in lines if "?" not in line and len(line) <= QUOTE_MAX]
-    if quiet:
-        best = central(quiet[:60], rarity([stems(line) for line in quiet[:60]]))[0]
-        made.append(f"To keep in mind: {statement(quiet[best])}")
-    return made
+def things(titles: Sequence[str]) -> str:
+    """What to call the points: steps when all are orders, ideas else; singular for one."""
+    word = "step" if titles and all(kind_of(t) is Kind.ORDER for t in titles) else "idea"
+    return word if len(titles) == 1 else f"{word}s"
+
+
+def opening(topic: str, titles: Sequence[str], style: str, *, has_text: bool) -> list[str]:
+    """The introduction, without any fact of the text: one or two sentences."""
+    count = len(titles)
+    name = named(topic)
+    if not has_text:
+        return [f"{name}.", NO_KNOWLEDGE_HERE]
+    ideas = f"{number(count)} {things(titles)}"
+    if style == "lecture":
+        parts = f"in {number(count)} parts" if count > 1 else "in one part"
+        return [f"{name}: a short lecture {parts}."]
+    if style == "conversational":
+        talk = f"there are {ideas}" if count != 1 else f"there is {ideas}"
+        return [f"{name}: {talk} that we can talk about.", "Ask me anything on the way."]
+    return [f"{name}: {ideas}{', one at a time' if count > 1 else ' to think about'}."]
+
+
+def generic(title: str, body: Sequence[str], turn: int) -> str:
+    """An open question about any title; `turn` varies its form. Exactly one question mark."""
+    kind = kind_of(title)
+    name = running(title, body)
+    if kind is Kind.QUESTION:
+        return title.replace("?", "").strip() + "?"
+    if kind is Kind.CLAUSE:
+        return (f"Can you tell me {name}?", f"How would you explain {name}?")[turn % 2]
+    if kind is Kind.ORDER:
+        return f"How should you {name}?"
+    if kind is Kind.DOING:
+        return (f"What matters when you are {name}?", f"What do you know about {name}?")[turn % 2]
+    does = "do" if kind is Kind.PLURAL else "does"
+    return (
+        f"What can you tell me about {name}?",
+        f"How would you explain {name} in your own words?",
+        f"What role {does} {name} play?",
+        f"What do you know about {name}?",
+    )[turn % 4]
+
+
+def subject_of(title: str, body: Sequence[str]) -> str:
+    """`title` as something that one can think or talk about."""
+    name = running(title, body)
+    return f"how to {name}" if kind_of(title) is Kind.ORDER else name
+
+
+def simpler(title: str, body: Sequence[str], tries: int) -> str:
+    """An easier question about a point; `tries` varies it. Exactly one question mark."""
+    kind = kind_of(title)
+    name = running(title, body)
+    if kind in (Kind.CLAUSE, Kind.QUESTION, Kind.ORDER):
+        # A clause as a whole can be thought about, not heard or connected with.
+        name = f"the question {name}" if kind is Kind.QUESTION else subject_of(title, body)
+        return (
+            f"If you had to guess, what would you say about {name}?",
+            f"Which word comes to mind first when you think about {name}?",
+            f"What is one small thing that you know about {name}?",
+        )[tries % 3]
+    return (
+        f"If you had to guess, what would you say about {name}?",
+        f"Which word comes to mind first when you hear {name}?",
+        f"What is one small thing that you connect with {name}?",
+    )[tries % 3]
+
+
+def wrap_up(titles: Sequence[str], style: str, gists: Sequence[str], said: str = "") -> list[str]:
+    """Two or three sentences that sum up, without a question.
+
+    `gists` are clauses of the text, `said` an acknowledgement that the summary follows on.
+    """
+    count = len(titles)
+    kind = "parts" if style == "lecture" else things(titles)
+    all_of = f"both {kind}" if count == 2 else f"all {number(count)} {kind}"
+    last = f"That was the last of our {number(count)} {kind}."
+    if count == 1:
+        last = "That was all of it."
+    first = {
+        "socratic": f"Well done, you have worked through {all_of}."
+        if count > 1
+        else "Well done, you have worked it out.",
+        "conversational": last,
+        "lecture": last,
+    }[style]
+    if said:
+        all_of = all_of if count > 1 else "all of it"
+        first = f"{said.rstrip('.')}, and with that we have been through {all_of}."
+    if not gists:
+        return [first, "Keep your own explanation in mind, and check it against a good source."]
+    if len(gists) <= 3:
+        return [first, f"In short: {_joined(gists)}."]
+    half = (len(gists) + 1) // 2
+    return [first, f"In short: {_joined(gists[:half])}.", f"And: {_joined(gists[half:])}."]
+
+
+def _joined(gists: Sequence[str]) -> str:
+    return "; ".join(gists)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from local_gemini.brain.language import sentences, stems
+from local_gemini.brain.unaided import is_unaided
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +23,10 @@ def points_of(agenda: tuple[str, ...], digest: tuple[str, ...]) -> tuple[Point, 
 
     A digest line `3. Title: sentences` belongs to that title; in any other digest every sentence
     goes to the title with which it shares most words, else to that of the sentence before it.
+    A digest that only says that there is no knowledge has no sentences.
     """
+    if is_unaided(" ".join(digest)):
+        return tuple(Point(title) for title in agenda)
     bodies: dict[str, list[str]] = {title: [] for title in agenda}
     loose: list[str] = []
     for line in digest:

@@ -16,15 +16,25 @@ class Move:
 
 @dataclass(slots=True)
 class Progress:
-    """Where a walk stands; indices are positions in the agenda."""
+    """Where a walk stands; indices are positions in the agenda.
+
+    `question` is the open question about the text, `meta` one about the talk put after it
+    ("Shall I tell you?"). `times` counts the questions asked about each point. `engaged` counts
+    answers in earnest to the point in question, `misses` non-answers, `unclear` what made no sense.
+    """
 
     covered: set[int] = field(default_factory=set)
     asked: int | None = None
     question: str = ""
+    meta: str = ""
+    times: dict[int, int] = field(default_factory=dict)
     engaged: int = 0
     misses: int = 0
+    unclear: int = 0
+    offers: int = 0
     turn: int = 0
     parked: set[int] = field(default_factory=set)
+    turned_back: set[int] = field(default_factory=set)
     preferred: int | None = None
     opened: bool = False
     offered: bool = False
@@ -52,6 +62,5 @@ class Progress:
     def turn_to(self, point: int | None) -> None:
         """Make `point` the one in question; counts of tries start anew with a new point."""
         if point != self.asked:
-            self.misses = 0
-            self.engaged = 0
+            self.misses = self.engaged = self.unclear = 0
         self.asked = point

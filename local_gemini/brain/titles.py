@@ -2,83 +2,165 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from local_gemini.brain.language import (
-    content_words,
-    noun_phrases,
-    rarity,
-    sentences,
-    stem,
-    stems,
-    subject,
-)
+from local_gemini.brain import grammar_words as lists
+from local_gemini.brain.clauses import clause_of
+from local_gemini.brain.grammar import NOUN_TAGS, Phrase, Token, noun_phrases, span, tagged
+from local_gemini.brain.language import content_words, rarity, sentences, stem, stems
+from local_gemini.brain.lexicon import VAGUE
 
 TITLE_MAX = 60
-# A second phrase joins a title when it tells nearly as much as the first.
-PAIR_SHARE = 0.75
+WORDS_MAX = 6
+# What a sign of importance is worth, next to a rarity between 0 and 1.
+DEFINED, SUBJECT, IS_SUBJECT, REPEATED, NAMED, WITH_OF = 1.6, 0.9, 0.5, 0.45, 0.5, 0.5
+HEAD_AGAIN = 0.4
+# In a text this short it says little that a word returns.
+FEW_WORDS = 30
+_CALLED = re.compile(
+    r"\b(?:called|known as|named|termed|so-called)\s+(?:an?\s+|the\s+)?[\"“']?", re.IGNORECASE
+)
+_VAGUE_HEADS = VAGUE | {"idea", "thing", "one", "form", "lot", "rest", "side", "set", "way", "bit"}
 
 
 def titles_of(passages: Sequence[tuple[str, str]], topic: str) -> list[str]:
     """A title for each passage (its own heading or empty, its text); no two are the same."""
     weights = rarity([stems(text) for _, text in passages])
+    top = max(weights.values(), default=1.0) or 1.0
+    weights = {item: value / top for item, value in weights.items()}
     known = set(stems(topic))
     taken: set[str] = set()
     made: list[str] = []
     for heading, text in passages:
         options = [heading] if heading else _candidates(text, weights, known)
-        options = [_short(option) for option in options if option.strip()]
-        pick = next((option for option in options if option.lower() not in taken), "")
+        options = [short(option) for option in options if option.strip()]
+        pick = next((option for option in options if _key(option) not in taken), "")
         if not pick:
             number = 2
             base = options[0] if options else "Point"
             while f"{base} ({number})".lower() in taken:
                 number += 1
             pick = f"{base} ({number})"
-        taken.add(pick.lower())
+            taken.add(pick.lower())
+        taken.add(_key(pick))
         made.append(pick)
     return made
 
 
-def _candidates(text: str, weights: dict[str, float], known: set[str]) -> list[str]:
-    """Names for a passage, best first: its subject, its telling phrases, its first words."""
-    lines = sentences(text)
-    opening = subject(lines[0]) if lines else ""
-    own = stems(text)
-    places: dict[tuple[str, ...], str] = {}
-    for phrase in noun_phrases(text):
-        places.setdefault(tuple(stem(word) for word in content_words(phrase)), phrase)
-    counts = Counter(
-        tuple(own[at : at + size]) for size in (1, 2, 3) for at in range(len(own) - size + 1)
-    )
-    values: dict[str, float] = {}
-    first = set(stems(lines[0])) if lines else set()
-    for key, phrase in places.items():
-        if not key or phrase.isdigit():
-            continue
-        rare = sum(weights.get(item, 0.0) for item in key) / len(key)
-        value = (counts[key] - 0.75) * rare * (1.0 + 0.35 * (len(key) - 1))
-        value *= 0.4 if all(item in known for item in key) else 1.0
-        values[phrase] = value * (1.25 if set(key) <= first else 1.0)
-    ranked = sorted(values, key=lambda phrase: (-values[phrase], text.find(phrase)))
-    name = set(stems(opening))
-    fresh = bool(name) and not name <= known
-    rare_name = fresh and max(weights.get(item, 0.0) for item in name) > 0.5
-    best = [opening] if opening and rare_name and len(lines) <= 2 else []
-    pairs = [
-        f"{ranked[0]} and {other}"
-        for other in ranked[1:4]
-        if not set(stems(other)) & set(stems(ranked[0]))
-        and values[other] >= PAIR_SHARE * values[ranked[0]]
-    ]
-    lone = ranked[:1] if ranked and " " in ranked[0] else []
-    tied = [f"{opening}: {phrase}" for phrase in ranked[:2] if opening]
-    return [*best, *lone, *pairs, *ranked[:3], *tied, " ".join(text.split()[:7])]
-
-
-def _short(title: str) -> str:
-    title = " ".join(title.split()).strip(" .,;:–—-")
+def short(title: str) -> str:
+    """`title` within the limits, with a capital first."""
+    title = " ".join(title.split()).strip(' .,;:–—-"“”')
     if len(title) > TITLE_MAX:
         title = title[:TITLE_MAX].rsplit(" ", 1)[0].rstrip(" ,;:") or title[:TITLE_MAX]
     return title[:1].upper() + title[1:]
+
+
+def _key(title: str) -> str:
+    """Titles that differ only in articles or number are the same to a learner."""
+    return " ".join(stems(title)) or title.lower()
+
+
+def _candidates(text: str, weights: dict[str, float], known: set[str]) -> list[str]:
+    """Names for a passage, best first; its opening words when no noun phrase stands out."""
+    lines = sentences(text)[:12]
+    counts = Counter(" ".join(stems(name)) for name in _all_names(lines))
+    heads = Counter(" ".join(stems(name.split()[-1])) for name in _all_names(lines))
+    values: dict[str, float] = {}
+    order: dict[str, int] = {}
+    order_given = _order(lines[0]) if lines else ""
+    for at, line in enumerate(lines):
+        for name, value in _named(line, first=at == 0):
+            own = stems(name)
+            if not own:
+                continue
+            rare = sum(weights.get(item, 0.5) for item in own) / len(own)
+            rare = rare if len(weights) > FEW_WORDS else 0.5 + rare / 2
+            value += 1.2 * rare + REPEATED * (min(3, max(1, counts[" ".join(own)])) - 1)
+            head = stems(name.split(" of ")[0].split()[-1])
+            again = heads[" ".join(head)] > counts[" ".join(own)] >= 0
+            value += HEAD_AGAIN if again and heads[" ".join(head)] > 1 else 0.0
+            value -= 0.08 * at
+            if set(own) <= known:
+                value -= 1.1
+            elif set(own) & known and len(own) == 1:
+                value -= 0.5
+            order.setdefault(name, len(order))
+            values[name] = max(values.get(name, -9.0), value)
+    ranked = sorted(values, key=lambda name: (-values[name], order[name]))
+    opening = " ".join(re.findall(r"\S+", text)[:WORDS_MAX])
+    return [*([order_given] if order_given else []), *ranked, opening]
+
+
+def _all_names(lines: Sequence[str]) -> Iterator[str]:
+    for line in lines:
+        tokens = tagged(line)
+        for phrase in noun_phrases(line):
+            yield span(line, tokens, _without_article(tokens, phrase), phrase.head + 1)
+
+
+def _named(line: str, *, first: bool) -> Iterator[tuple[str, float]]:
+    """The noun phrases of `line` that can be a title, with what speaks for each."""
+    tokens = tagged(line)
+    clause = clause_of(line)
+    calls = [match.end() for match in _CALLED.finditer(line)]
+    for phrase in noun_phrases(line):
+        start = _without_article(tokens, phrase)
+        name, value = _worded(line, tokens, phrase, start)
+        if not name:
+            continue
+        plain = span(line, tokens, start, phrase.head + 1)
+        if any(0 <= tokens[start].start - end <= 1 for end in calls):
+            value += DEFINED
+        if phrase.first < start and tokens[phrase.first].low in lists.DEMONSTRATIVES:
+            # "This herd immunity": what was just told has a name.
+            value += DEFINED if len(plain.split()) > 1 else 0.0
+        if all(token.tag == "P" for token in tokens[start : phrase.head + 1]) and start > 0:
+            value += NAMED
+        subject = clause is not None and not clause.pronoun and plain and plain in clause.subject
+        if subject and clause is not None and tokens[phrase.head].text == clause.head:
+            value += SUBJECT if first else SUBJECT / 2
+            value += IS_SUBJECT if clause.verb in ("is", "are") and first else 0.0
+        yield name, value
+
+
+def _worded(line: str, tokens: tuple[Token, ...], phrase: Phrase, start: int) -> tuple[str, float]:
+    """The phrase as a title and its own worth; empty when it makes none."""
+    head = tokens[phrase.head]
+    plain = span(line, tokens, start, phrase.head + 1)
+    whole = span(line, tokens, start, phrase.last)
+    if head.tag not in NOUN_TAGS or not content_words(plain) or tokens[start].tag in "#E":
+        return "", 0.0
+    joined = phrase.last > phrase.head + 1
+    weak = head.low in _VAGUE_HEADS or stem(head.text) in {stem(word) for word in _VAGUE_HEADS}
+    if joined and len(whole.split()) <= WORDS_MAX:
+        article = tokens[phrase.first]
+        if article.low in ("a", "an"):
+            whole = f"{article.text} {whole}"
+        return whole, WITH_OF - (0.3 if weak else 0.0)
+    if weak or len(plain.split()) > WORDS_MAX:
+        return "", 0.0
+    count = len(content_words(plain))
+    return plain, {1: -0.2, 2: 0.3, 3: 0.3}.get(count, 0.0)
+
+
+def _without_article(tokens: tuple[Token, ...], phrase: Phrase) -> int:
+    start = phrase.first
+    while start < phrase.head and tokens[start].tag in "DR":
+        start += 1
+    return start
+
+
+def _order(line: str) -> str:
+    """A step of instructions named by its verb and object: "Wash the tomatoes"."""
+    tokens = tagged(line)
+    if not tokens or tokens[0].tag != "V" or not tokens[0].text[:1].isupper():
+        return ""
+    phrase = next((phrase for phrase in noun_phrases(line) if phrase.first == 1), None)
+    if phrase is None or phrase.head + 1 > WORDS_MAX:
+        return ""
+    last = phrase.head + 1
+    if tokens[0].low == "let" and last < len(tokens) and tokens[last].tag in "VN":
+        last += 1
+    return span(line, tokens, 0, last)

@@ -5,31 +5,53 @@ Socratic asks before it tells, Conversational answers, Lecture explains (areas S
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from local_gemini.brain import phrases
 from local_gemini.brain.coverage import Judgement
-from local_gemini.brain.delivery import ENGAGED_MAX, TOLD_SENTENCES, Delivery
-from local_gemini.brain.intent import Intent, about, classify
-from local_gemini.brain.language import stems
+from local_gemini.brain.delivery import Delivery
+from local_gemini.brain.intent import Intent, classify, refuses
+from local_gemini.brain.matching import meanings
 from local_gemini.brain.progress import Move
+from local_gemini.brain.quoting import statement
+from local_gemini.brain.retrieval import (
+    COMPARISON,
+    REASON,
+    Found,
+    answer_to,
+    example_in,
+    named_in,
+    wants_example,
+)
+from local_gemini.brain.unaided import taken_up
 
-# After this many non-answers in a row the point is put aside and another one is asked.
-MISSES_MAX = 3
-ANSWERS_FROM = 0.45
+# After this many answers in earnest the point is explained; non-answers never lead there (STYLE-6).
+ENGAGED_MAX = 2
+# Non-answers in a row: a hint, an offer to tell, then another point.
+OFFER_AT, MISSES_MAX = 2, 3
+UNCLEAR_MAX = 3
 
 
 class Walk(Delivery):
     """Decides one move per learner utterance and keeps the progress."""
 
+    # Covered before this turn, or shown by the learner in it: no interruption takes that back.
+    _shown: frozenset[int] = frozenset()
+
     def step(self, learner: str) -> Move:
         """The move that answers `learner` (empty: silence, a skip, or the opening)."""
         intent = classify(learner)
-        move = self._step(intent, learner)
         state = self.progress
+        self._shown = frozenset(state.covered)
+        move = self._step(intent, learner)
+        told = (move.explained | self.judge.explained(move.sentences)) - self._shown
+        state.covered |= told
+        move = replace(move, explained=told)
         state.turn += 1
         state.opened = True
-        if intent is not Intent.WAIT:
+        if intent not in (Intent.WAIT, Intent.REPEAT, Intent.SLOWER):
             state.last = move
         return move
 
@@ -39,149 +61,280 @@ class Walk(Delivery):
         state.opened = True
         asking = [line for line in spoken if line.rstrip().endswith("?")]
         if asking:
-            self._asking(self.judge.asked_about(asking[-1]), asking[-1])
+            self.heard_question(asking[-1])
         if spoken:
             state.last = Move("ask", tuple(spoken))
+
+    def heard_question(self, question: str) -> None:
+        """Note that `question` is open now, whoever put it."""
+        state = self.progress
+        if question in phrases.META:
+            state.meta = question
+            return
+        found = self.material.find(question)
+        point = found[0] if found is not None else self.judge.asked_about(question)
+        if point is not None:
+            if found is not None:
+                state.times[point] = state.times.get(point, 0) + 1
+            self._turn_to(point)
+        state.question = found[1].text if found is not None else question
+        state.meta = ""
+
+    def judged(self, learner: str) -> Judgement:
+        """What `learner` shows, given the open question."""
+        state = self.progress
+        ask = self._ask_of(state.question)
+        return self.judge.demonstrated(
+            learner,
+            asked=state.asked,
+            question=state.question,
+            answer=ask.answer if ask is not None else "",
+        )
 
     def _step(self, intent: Intent, learner: str) -> Move:
         state = self.progress
         if intent is Intent.REPEAT and state.last is not None:
             return state.last
+        if intent is Intent.SLOWER and state.last is not None:
+            again = [line for line in state.last.sentences if line not in phrases.OPENERS[:-1]]
+            return Move(state.last.mode, (phrases.ONCE_MORE, *(again or state.last.sentences)))
         if intent is Intent.WAIT:
             return Move("probe", phrases.WAITING)
         if not self.judge.points:
             return self._without_points(intent)
         if not state.opened and intent not in (Intent.ANSWER, Intent.QUESTION):
-            return self._open()
+            return self._open(["Hello."] if intent is Intent.GREETING else [])
         if state.closed or (self._done() and not state.offered and intent is not Intent.QUESTION):
             return self._after_all(intent, learner)
         if state.asked is None or state.asked in state.covered:
             self._turn_to(self._next())
+        if state.meta in phrases.OFFERS and intent in (Intent.CONTINUE, Intent.QUESTION):
+            if intent is Intent.CONTINUE and refuses(learner):
+                return self._skipped()
+            if intent is Intent.CONTINUE or not named_in(learner):
+                return self._tell(state.asked, [self._pick(phrases.TELL)])
         if intent is Intent.ANSWER:
             return self._answered(learner)
         if intent is Intent.QUESTION:
             return self._questioned(learner)
         if state.offered:
             return self._close()
+        return self._about_the_talk(intent)
+
+    def _about_the_talk(self, intent: Intent) -> Move:
+        """Answers what is neither an answer nor a question about the text."""
         if intent is Intent.RECAP:
             return self._recap()
         if intent is Intent.SKIP:
             return self._skipped()
+        if intent is Intent.DISAGREE:
+            return self._disagreed()
         if intent in (Intent.GREETING, Intent.THANKS):
-            opener = "Hello again." if intent is Intent.GREETING else "You are welcome."
-            return self._go_on("ask", [opener])
+            opener = phrases.AGAIN if intent is Intent.GREETING else phrases.WELCOME
+            return self._resume("ask", [opener], frozenset())
         if intent is Intent.CONTINUE and self.style != "lecture":
-            return self._go_on("ask", [self._pick(phrases.GOOD)])
+            if self.progress.question:
+                return self._go_on("ask", [self._pick(phrases.GOING_ON)])
+            return self._resume("ask", [self._pick(phrases.GOING_ON)], frozenset())
         return self._unsure()
 
     # --- what the learner said -------------------------------------------------------------
 
     def _answered(self, learner: str) -> Move:
         state = self.progress
-        judged = self.judge.demonstrated(learner, asked=state.asked, question=state.question)
+        judged = self.judged(learner)
         new = judged.covered - state.covered
         state.covered |= judged.covered
+        self._shown |= judged.covered
         if new:
-            return self._rewarded(judged, new)
+            return self._rewarded(judged, new, learner)
         if state.offered:
             return self._close()
-        if self.style == "lecture":
-            return self._lecture(self._next(), [self._pick(phrases.HEARD)])
+        if self.style == "lecture" and not self.unaided:
+            return self._lecture(self._next(), [self._pick(phrases.GOING_ON)])
+        if state.meta == phrases.DOUBT:
+            return self._resume("ask", [phrases.NOTED], frozenset())
+        if judged.denied:
+            state.engaged += 1
+            if state.engaged >= ENGAGED_MAX:
+                return self._tell(state.asked, [phrases.OTHERWISE])
+            return self._go_on("probe", [phrases.OTHERWISE])
+        if judged.echo and not self.unaided:
+            return self._unsure()
         if not judged.related:
-            state.misses += 1
-            if self.style == "socratic" and state.misses >= MISSES_MAX:
-                return self._skipped()
-            return self._go_on("probe", ["Let us stay with the topic."], easier=True)
+            return self._unclear()
+        state.unclear = 0
         state.engaged += 1
-        opener = [
-            self._pick(phrases.HEARD),
-            phrases.acknowledgement(judged.terms, state.turn),
-        ]
+        close = self._acknowledged(judged, state.asked, phrases.START)
+        opener = [close or self._pick(phrases.HEARD)]
         if self.style == "conversational" or state.engaged >= ENGAGED_MAX:
             return self._tell(state.asked, opener)
-        body = self._body(state.asked)
-        clue = phrases.hint(self._title(state.asked), body, state.engaged)
-        return self._go_on("probe", [*opener, clue], easier=True)
+        return self._go_on("probe", opener)
 
-    def _rewarded(self, judged: Judgement, new: frozenset[int]) -> Move:
+    def _rewarded(self, judged: Judgement, new: frozenset[int], learner: str) -> Move:
         state = self.progress
-        if self._done():
-            return self._close()
-        lines = [
-            self._pick(phrases.GOOD),
-            phrases.acknowledgement(judged.terms, state.turn),
-        ]
         point = state.asked if state.asked in new else min(new)
-        extra = self._addition(point, judged.terms)
+        said = self._acknowledged(judged, point, phrases.YES) or self._pick(phrases.PRAISE)
+        if self.unaided:
+            named = taken_up(learner, self.judge.topic)
+            said = f"You mention {named}." if named else self._pick(phrases.GOING_ON)
+        if self._done():
+            return self._close(said)
+        if self.style == "lecture" and not self.unaided:
+            return self._lecture(self._next(), [said])
+        extra = self._addition(point, judged)
         told = frozenset({point}) if extra and point is not None else frozenset[int]()
-        if self.style == "lecture":
-            return self._lecture(self._next(), lines)
-        if extra:
-            lines.append(f"The text adds: {extra}" if state.turn % 2 else extra)
-        self._turn_to(self._next())
+        if state.asked in state.covered:
+            self._turn_to(self._next())
+        lines = [said, extra] if extra else [said]
         return self._go_on("reveal" if extra else "ask", lines, explained=told)
+
+    def _unclear(self) -> Move:
+        state = self.progress
+        state.unclear += 1
+        if state.unclear == 1:
+            said, asking = phrases.UNCLEAR[state.turn % len(phrases.UNCLEAR)]
+            return self._meta("probe", [said], asking)
+        if state.unclear >= UNCLEAR_MAX:
+            return self._skipped()
+        return self._go_on("probe", [self._pick(phrases.BACK)])
 
     def _questioned(self, learner: str) -> Move:
         state = self.progress
-        found = self.judge.closest(learner)
-        # "Just tell me" and "explain it" ask about the point that is open.
-        named = about(learner)
-        bare = not set(stems(named)) - set(stems(self.judge.topic))
-        point = state.asked if bare or found is None else found[0]
-        if not bare and (found is None or found[1] < ANSWERS_FROM):
-            return self._go_on("ask", [self._silent_about(named)])
-        if self.style == "lecture":
-            return self._lecture(point, ["Sure."])
-        if self.style == "conversational" or point in state.covered:
-            return self._tell(point, ["Sure."])
-        again = state.asked == point and state.misses + state.engaged > 0
-        if point != state.asked:
-            self._turn_to(point)
-        if again:
+        if wants_example(learner) and not self.unaided:
+            found = example_in(self.judge, state.asked)
+            if found is None:
+                alike = example_in(self.judge, state.asked, COMPARISON)
+                known = alike is not None and alike.point in state.covered
+                lines = [statement(line) for line in alike.lines] if alike and known else []
+                lead = phrases.ONLY_COMPARISON if lines else phrases.NO_EXAMPLE
+                return self._resume("ask", [lead, *lines], frozenset())
+        else:
+            found = answer_to(self.judge, learner)
+        reason = self._reason(learner)
+        if reason is not None:
+            return reason
+        named = named_in(learner)
+        bare = not set(meanings(named)) - set(meanings(self.judge.topic))
+        if bare and not wants_example(learner):
+            # "Just tell me" and "explain it" ask about the point that is open.
+            if self.unaided:
+                return self._resume("ask", [self._silent_about("")], frozenset())
+            return self._asked_for(state.asked, None, learner)
+        if found is None:
+            return self._resume("ask", [self._silent_about(named)], frozenset())
+        return self._asked_for(found.point, found, learner)
+
+    def _reason(self, learner: str) -> Move | None:
+        """A bare "why" asks for the reason of what was told last; None when it was no such."""
+        told = self.progress.last.explained if self.progress.last is not None else frozenset()
+        if not told or re.match(r"^\W*(?:but |and |so )?(?:why|how come)\b", learner, re.I) is None:
+            return None
+        if set(meanings(named_in(learner))):
+            return None
+        said = " ".join(self.progress.last.sentences if self.progress.last else ())
+        reasons = [
+            statement(line)
+            for point in sorted(told)
+            for line in self.judge.points[point].body
+            if REASON.search(line) and statement(line) not in said
+        ]
+        lines = reasons[:1] or [phrases.NO_REASON]
+        return self._resume("reveal" if reasons else "ask", lines, frozenset())
+
+    def _asked_for(self, point: int | None, found: Found | None, learner: str) -> Move:
+        """The learner wants to hear about `point`, or the sentences of `found`."""
+        state = self.progress
+        sure = self._pick(phrases.SURE)
+        if self.style == "lecture" and (found is None or point not in state.covered):
+            return self._lecture(point, [sure])
+        tried = point in state.turned_back or (
+            point == state.asked and state.misses + state.engaged > 0
+        )
+        if self.style == "socratic" and point not in state.covered and not tried:
+            return self._turned_back(point, learner)
+        if found is None:
+            return self._tell(point, [sure])
+        lines = [sure, *(statement(line) for line in found.lines)]
+        state.covered.add(found.point)
+        return self._resume("reveal", lines, frozenset({found.point}))
+
+    def _turned_back(self, point: int | None, learner: str) -> Move:
+        """A first direct question is met with a question (MOVE-20)."""
+        state = self.progress
+        if point is None:
             return self._unsure()
-        state.misses += 1
-        known = " ".join((self._title(point), *self._body(point))).lower()
-        title = phrases.running(self._title(point), self._body(point))
-        name = named if named and named.lower() in known else title
-        asking = f"Before I say more, what do you already think about {name}?"
-        self._asking(point, asking)
-        return Move("ask", ("Good question.", asking))
+        self._turn_to(point)
+        state.turned_back.add(point)
+        ask = self.material.ask(point, state.times.get(point, 0))
+        repeated = set(meanings(ask.text)) <= set(meanings(learner))
+        if ask.cloze or repeated or self.unaided:
+            name = phrases.subject_of(self.judge.points[point].title, self.judge.points[point].body)
+            state.question, state.meta = f"What do you think yourself about {name}?", ""
+            asking = f"Before I say more, what do you think yourself about {name}?"
+            return Move("ask", (phrases.GOOD_QUESTION, asking))
+        return self._go_on("ask", [phrases.GOOD_QUESTION], lead="Before I say more, ")
+
+    def _disagreed(self) -> Move:
+        state = self.progress
+        told = state.last.explained if state.last is not None else frozenset()
+        lines = [phrases.DIFFERENT]
+        if told:
+            body = self.judge.points[min(told)].body
+            lines.append(f"The text puts it like this: {statement(body[0])}" if body else "")
+        if self.style == "lecture":
+            return self._meta("reveal", lines, phrases.MORE)
+        return self._meta("probe", lines, phrases.DOUBT)
 
     def _unsure(self) -> Move:
         state = self.progress
-        if self.style == "lecture":
+        if self.style == "lecture" and not self.unaided:
             return self._lecture(self._next(), [])
-        if self.style == "conversational":
+        if self.style == "conversational" and not self.unaided:
             return self._tell(state.asked, [self._pick(phrases.STUCK)])
         state.misses += 1
         if state.misses >= MISSES_MAX:
             return self._skipped()
-        clue = phrases.hint(self._title(state.asked), self._body(state.asked), state.misses)
-        return self._go_on("probe", [self._pick(phrases.STUCK), clue], easier=True)
+        if state.misses >= OFFER_AT and not self.unaided:
+            if state.engaged:
+                return self._tell(state.asked, [self._pick(phrases.TELL)])
+            state.offers += 1
+            asking = phrases.OFFERS[state.offers % len(phrases.OFFERS)]
+            return self._meta("probe", [self._pick(phrases.STUCK)], asking)
+        return self._go_on("probe", [self._pick(phrases.STUCK)])
 
     def _skipped(self) -> Move:
         state = self.progress
+        if self.style == "lecture" and not self.unaided:
+            return self._lecture(self._next(), [self._pick(phrases.GOING_ON)])
         if state.asked is not None:
             state.parked.add(state.asked)
         following = self._next()
         if following == state.asked:
-            state.misses = 0
-            state.turn += 1
-            return self._go_on("probe", ["This is the only point still open."], easier=True)
+            state.misses = state.unclear = 0
+            return self._go_on("probe", ["This is the only one still open."])
         self._turn_to(following)
-        return self._go_on("ask", ["Let us leave that one for a moment."])
+        return self._go_on("ask", [self._pick(phrases.PARK)])
 
     def _after_all(self, intent: Intent, learner: str) -> Move:
         state = self.progress
         if not state.closed:
             return self._close()
         if intent is Intent.THANKS:
-            return Move("conclude", ("You are welcome.",))
-        found = self.judge.closest(learner) if intent is Intent.QUESTION else None
-        if found is not None and found[1] >= ANSWERS_FROM and (body := self._body(found[0])):
-            told = [phrases.statement(line) for line in body[:TOLD_SENTENCES]]
-            return Move("reveal", ("Sure.", *told))
+            return Move("conclude", (phrases.WELCOME,))
         if intent is Intent.QUESTION:
-            return Move("conclude", (self._silent_about(about(learner)),))
-        topic = self.judge.topic.replace("?", "") or "this text"
-        return Move("conclude", (f"Every point of {topic} is covered.",))
+            found = answer_to(self.judge, learner)
+            if wants_example(learner):
+                found = example_in(self.judge, None)
+            if found is not None:
+                told = [statement(line) for line in found.lines]
+                return Move("reveal", (self._pick(phrases.SURE), *told))
+            return Move("conclude", (self._silent_about(named_in(learner)),))
+        return Move("conclude", ("We have been through all of it.", "You can still ask me things."))
+
+    def _without_points(self, intent: Intent) -> Move:
+        if intent is Intent.THANKS:
+            return Move("ask", (phrases.WELCOME,))
+        name = self.judge.topic.replace("?", "") or "this"
+        lines = f"I have no text about {name} to work with."
+        return Move("ask", (lines, "What would you like to say about it?"))

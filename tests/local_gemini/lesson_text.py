@@ -65,11 +65,15 @@ def agenda_lines(agenda: Sequence[str], covered: Sequence[str]) -> str:
 
 
 def live_instruction(
-    grounded: dict[str, Any], style: str, covered: Sequence[str] = (), turns: int = 0
+    grounded: dict[str, Any],
+    style: str,
+    covered: Sequence[str] = (),
+    turns: int = 0,
+    topic: str = TITLE,
 ) -> str:
     agenda = [point["title"] for point in grounded["outline"]]
     return (
-        f"You speak.\n\nSTYLE: {style}\n- rules\n\nKIND: document.\n\nTOPIC: {TITLE}\n"
+        f"You speak.\n\nSTYLE: {style}\n- rules\n\nKIND: document.\n\nTOPIC: {topic}\n"
         f"GROUNDED DIGEST:\n{quoted(grounded['digest'])}\nSOURCES:\n| none\n\n"
         f"AGENDA:\n{agenda_lines(agenda, covered)}\nREMAINING: some.\n\n"
         f"The learner has already taken {turns} turn(s)."

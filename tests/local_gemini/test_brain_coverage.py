@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 import pytest
 
-from local_gemini.brain import phrases
 from local_gemini.brain.coverage import Judge
 from local_gemini.brain.intent import Intent, classify
+from local_gemini.brain.material import material_of
 from local_gemini.brain.points import Point, points_of
 from local_gemini.brain.vectors import Vectors
 from tests.local_gemini.bag_embedder import BagEmbedder
@@ -22,9 +22,10 @@ PRECISION_MIN, RECALL_MIN = 0.90, 0.80
 def covered(judge: Judge, said: Said) -> frozenset[int]:
     if classify(said.text) is not Intent.ANSWER:
         return frozenset()
-    point = judge.points[said.asked]
-    question = phrases.question(point.title, point.body, said.asked)
-    return judge.demonstrated(said.text, asked=said.asked, question=question).covered
+    ask = material_of(judge.topic, judge.points).ask(said.asked, 0)
+    return judge.demonstrated(
+        said.text, asked=said.asked, question=ask.text, answer=ask.answer
+    ).covered
 
 
 def measure(topics: Iterable[Topic], vectors: Vectors) -> tuple[float, float, int]:

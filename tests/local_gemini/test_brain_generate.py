@@ -160,7 +160,10 @@ def test_a_pdf_is_refused_in_plain_words() -> None:
     prompt = "TASK ground-document\nTITLE: Paper\nThe document is the attached file."
     parts = [{"text": prompt}, {"inlineData": {"mimeType": "application/pdf", "data": ""}}]
     generated = BRAIN.generate("any", {"contents": [{"role": "user", "parts": parts}]})
-    assert "plain text" in (generated.text or "")
+    answer = json.loads(generated.text or "")
+    assert answer["digest"] == ""
+    assert answer["unreadable"].startswith("The local tutor can not read PDF files.")
+    assert "Paste" in answer["unreadable"] or "paste" in answer["unreadable"]
 
 
 def test_news_are_not_made_up() -> None:

@@ -14,7 +14,8 @@ from agent.prompts.native import compose_live_native_instruction
 from agent.tiers import DEFAULT_TIERS
 from agent.topic import Grounded, Section
 from local_gemini.brain import prompt
-from local_gemini.brain.intent import Intent, about, classify
+from local_gemini.brain.intent import Intent, classify, refuses
+from local_gemini.brain.retrieval import named_in
 
 TOPIC = Grounded(
     "Cells",
@@ -160,6 +161,12 @@ def test_quoted_data_cannot_pose_as_a_tag() -> None:
         ("When two plates meet, the ground shakes.", Intent.ANSWER),
         ("How it works is that the cells eat the germ", Intent.ANSWER),
         ("It stops the germ, right?", Intent.ANSWER),
+        ("Maybe the germ?", Intent.ANSWER),
+        ("Slower please", Intent.SLOWER),
+        ("Can you speak more slowly?", Intent.SLOWER),
+        ("I disagree.", Intent.DISAGREE),
+        ("No, that's not true", Intent.DISAGREE),
+        ("I disagree because the plates move only on the ocean floor", Intent.ANSWER),
         ("Because the force is acting in the opposite direction.", Intent.ANSWER),
         ("I think nobody knows how the brain stores the shape of a familiar face", Intent.ANSWER),
     ],
@@ -169,5 +176,11 @@ def test_intents(said: str, intent: Intent) -> None:
 
 
 def test_a_question_names_its_subject() -> None:
-    assert about("Can you please tell me about memory cells?") == "memory cells"
-    assert about("just tell me") == ""
+    assert named_in("Can you please tell me about memory cells?") == "memory cells"
+    assert named_in("What is the capital of Portugal?") == "the capital of Portugal"
+    assert named_in("just tell me") == ""
+
+
+def test_an_offer_can_be_refused() -> None:
+    assert refuses("No, not yet")
+    assert not refuses("Yes please")

@@ -86,7 +86,7 @@ def test_good_spoken_answers_cover_the_agenda_and_close() -> None:
     for reply in lesson.replies[:-1]:
         assert reply.count("?") == 1
     assert "?" not in lesson.replies[-1]
-    assert "Well done" in lesson.replies[-1]
+    assert "In short:" in lesson.replies[-1]
     assert lesson.modes[-1] == "conclude"
     assert "conclude" not in lesson.modes[:-1]
     sizes = [len(covered) for covered in lesson.history]
