@@ -25,7 +25,7 @@ from server.store.records import (
     topic_path,
     user_path,
 )
-from server.usage_report import WINDOW, last_day
+from server.usage_report import CALLS, WINDOW, last_day, of_day
 
 PAGE_DEFAULT = 30
 PAGE_MAX = 100
@@ -165,14 +165,10 @@ class Reads:
             now = self._ctx.clock.now()
             rows = await last_day(self._ctx.store, now)
             return web.json_response({"since": stamp(now - WINDOW), "usage": rows})
-        docs = await self._ctx.store.query(
-            "usage",
-            where={"date": date},
-            order_by="geminiCallCount",
-            desc=True,
-            limit=page_limit(request),
-        )
-        return web.json_response({"date": date, "usage": [doc.data for doc in docs]})
+        limit = page_limit(request)
+        counters = [doc.data for doc in await of_day(self._ctx.store, date)]
+        busiest = sorted(counters, key=lambda data: (-data.get(CALLS, 0), data["uid"]))
+        return web.json_response({"date": date, "usage": busiest[:limit]})
 
     async def _caller(self, request: web.Request, needed: Role | None) -> Caller:
         caller = await self._ctx.callers.authenticate(request)

@@ -53,14 +53,15 @@ async def last_day(store: Store, now: datetime) -> list[dict[str, Any]]:
     since = now - WINDOW
     counters: list[Doc] = []
     for date in sorted({day(since), day(now)}):
-        counters += await _of_day(store, date)
+        counters += await of_day(store, date)
     rows = summed((doc.data for doc in counters), since)
     for row in rows:
         row.update(await _person(store, row["uid"]))
     return rows
 
 
-async def _of_day(store: Store, date: str) -> list[Doc]:
+async def of_day(store: Store, date: str) -> list[Doc]:
+    """All counters of one UTC day, in no order: sorting there would need an index (DATA-25)."""
     found: list[Doc] = []
     last: Doc | None = None
     while True:

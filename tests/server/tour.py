@@ -159,7 +159,7 @@ class Tour:
         await self._get(admin, "/api/admin/pipeline-runs", "/api/admin/catalog")
 
     async def _numbers(self, admin: Person, ada: Person) -> None:
-        await self._get(admin, "/api/admin/usage")
+        await self._get(admin, "/api/admin/usage", "/api/admin/usage?date=20260115")
         await self.world.configure(dailyGeminiCallCap=1)
         await self._post(ada, "groundTopic", topic="Beyond the cap")
         await self._post(admin, "revokeUser", uid=ada.uid)
