@@ -8,6 +8,7 @@ from google.genai import types
 
 from agent.gemini import ModelGateway
 from agent.grounding_answer import digest_of, points_of
+from agent.pdf import DocumentUnreadable, PdfText
 from agent.prompts.grounding import document_prompt
 from agent.prompts.quoting import one_line
 from agent.statements import count_list_items, expected_points
@@ -23,14 +24,18 @@ from agent.tiers import (
 from agent.topic import Grounded, Source, Tier
 from agent.usage import UsageSink
 
+__all__ = [
+    "DocumentUnreadable",
+    "check_document",
+    "document_fingerprint",
+    "document_tier",
+    "ground_document",
+]
+
 HANDLER = "groundDocument"
 PDF_HEADER_WITHIN = 1024  # bytes; readers accept junk before the header
 # Share of control or replacement characters above which text is taken for a binary file.
 BINARY_SHARE = 0.02
-
-
-class DocumentUnreadable(ValueError):
-    """The document cannot be read; the message is a sentence for the learner."""
 
 
 def document_fingerprint(text: str | None, pdf: bytes | None) -> str:
@@ -82,27 +87,30 @@ async def ground_document(
     thinking_level: str,
     record: UsageSink,
     file_bytes: int | None = None,
+    pdf_text: PdfText | None = None,
     handler: str = HANDLER,
 ) -> Grounded:
-    """Digest and outline of one document.
+    """Digest and outline of one document; the PDF itself goes to the model.
 
-    Raises DocumentUnreadable, ModelError (nothing may be cached then).
+    `pdf_text`: what `agent.pdf` read of `pdf`, for a model that reads no files; it goes instead.
+    The tier stays the one of the file's bytes (GRND-6). Raises DocumentUnreadable, ModelError
+    (nothing may be cached then).
     """
     check_document(text, pdf)
     name = one_line(title)
     if not name:
         raise ValueError("the title is empty")
     tier = document_tier(text, pdf, file_bytes=file_bytes, tiers=tiers, thresholds=thresholds)
+    expected = expected_points(text or "")
+    attachment = None
+    if pdf_text is not None:
+        text = pdf_text.material
+    elif pdf is not None:
+        attachment = types.Part.from_bytes(data=pdf, mime_type="application/pdf")
     answer = await gateway.generate_json(
         model=model,
-        prompt=document_prompt(
-            title=name, text=text, expected=expected_points(text or ""), caps=tiers.deep
-        ),
-        attachment=(
-            types.Part.from_bytes(data=pdf, mime_type="application/pdf")
-            if pdf is not None
-            else None
-        ),
+        prompt=document_prompt(title=name, text=text, expected=expected, caps=tiers.deep),
+        attachment=attachment,
         thinking_level=thinking_level,
         key="digest",
         handler=handler,

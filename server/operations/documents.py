@@ -18,6 +18,7 @@ from agent.documents import (
     document_tier,
 )
 from agent.documents import ground_document as ground
+from agent.pdf import PdfText, read_pdf
 from agent.prompts.quoting import one_line
 from agent.tiers import ContextTiers, TierThresholds
 from agent.topic import Tier
@@ -82,6 +83,7 @@ async def ground_document(
         same = cached.content_hash == material.fingerprint
         if same and cached.grounded.depth_tier == material.tier:
             return GroundedResponse.of(cached, from_cache=True)
+    pdf_text = await _read_here(material.pdf) if ctx.local_tutor else None
     await ctx.quota.admit(caller.uid)
     tally = Tally()
     at = ctx.clock.now()
@@ -92,6 +94,7 @@ async def ground_document(
             text=material.text,
             pdf=material.pdf,
             file_bytes=material.file_bytes,
+            pdf_text=pdf_text,
             tiers=config.tiers,
             thresholds=config.thresholds,
             model=config.ground_model,
@@ -110,6 +113,16 @@ async def ground_document(
     )
     await ctx.store.set(topic_path(topic_id), topic.to_store())
     return GroundedResponse.of(topic, from_cache=False)
+
+
+async def _read_here(pdf: bytes | None) -> PdfText | None:
+    """The local tutor reads no files: this server does. Raises `invalid-argument`."""
+    if pdf is None:
+        return None
+    try:
+        return await read_pdf(pdf)
+    except DocumentUnreadable as error:
+        raise invalid(f"{error} Please paste its text instead.") from None
 
 
 def _read(

@@ -12,6 +12,7 @@ from agent.topic import Grounded
 from local_gemini.engine import Generated
 from server.operations.documents import FILE_MAX_BYTES, TEXT_MAX_CHARS
 from server.store.records import grounded_from, snapshot
+from tests.agent import pdf_files
 from tests.server.world import DOCUMENT, World, grounding
 
 SEARCHED = {
@@ -19,7 +20,7 @@ SEARCHED = {
     "groundingChunks": [{"web": {"uri": "https://example.org/tides", "title": "Tides"}}],
 }
 FIFTEEN = "\n".join(f"{n}. Statement number {n} about the sea." for n in range(1, 16))
-PDF = b"%PDF-1.4\n%%EOF"
+PDF = pdf_files.lines("The moon pulls the sea.")
 
 
 def sha256(text: str) -> str:
