@@ -16,7 +16,7 @@ from server.context import Context
 from server.identity.local import SecretDamaged
 from server.roles import Role
 from server.settings import Settings, gemini_api_key
-from server.store.port import StoreError
+from server.store.port import CannotOpen, StoreError
 
 ANSWER_S = 10.0
 _DOCTOR = "doctor/last"
@@ -29,6 +29,9 @@ async def stored(settings: Settings) -> tuple[list[Finding], AppConfig]:
             return await _read_and_write(ctx)
     except SecretDamaged as error:
         return [broken("identity", str(error), "Delete it; everybody signs in anew.")], AppConfig()
+    except CannotOpen as error:
+        fix = "Change that environment variable; see pidjin --help"
+        return [broken("store", str(error), fix)], AppConfig()
     except (StoreError, OSError) as error:
         fix = "Put the last backup in its place, or check access to it."
         return [broken("store", f"the store cannot be used: {error}", fix)], AppConfig()
@@ -49,8 +52,14 @@ async def _read_and_write(ctx: Context) -> tuple[list[Finding], AppConfig]:
         found.append(fine("identity", f"{ctx.settings.identity}: there is an admin"))
     else:
         text = f"{ctx.settings.identity}: nobody is admin yet"
-        found.append(doubtful("identity", text, "Open the link that pidjin link prints."))
+        found.append(doubtful("identity", text, _first_admin(ctx)))
     return found, overlay(doc.data if doc else {})
+
+
+def _first_admin(ctx: Context) -> str:
+    if ctx.local_identity is not None:
+        return "Open the link that pidjin link prints."
+    return "Set PIDJIN_ADMIN_EMAIL, start the server and sign in with that address."
 
 
 async def models(settings: Settings, config: AppConfig) -> AsyncIterator[Finding]:

@@ -95,6 +95,7 @@ OTHER_READS: dict[str, frozenset[str]] = {
     "localSessions/x": NOBODY,
     "localLinks/x": NOBODY,
     "leases/newsPipeline": NOBODY,
+    "doctor/last": NOBODY,
 }
 READS: dict[str, frozenset[str]] = {
     "users/other": ADMIN,
@@ -152,6 +153,7 @@ LISTS: dict[str, frozenset[str]] = {
     "localSessions": NOBODY,
     "localLinks": NOBODY,
     "leases": NOBODY,
+    "doctor": NOBODY,
 }
 
 
