@@ -20,10 +20,11 @@ from server.commands.link import origin
 from server.commands.nouns import EXIT_USAGE, add_commands, run_command
 from server.context import Context, Drain
 from server.identity.local import SecretDamaged
+from server.identity.port import SignInUnusable
 from server.local_model import LocalTutorMissing
 from server.settings import Settings, SettingsInvalid, load_settings
 from server.sign_in import mint_admin_link
-from server.store.port import StoreDown
+from server.store.port import CannotOpen, StoreDown
 from server.version import VERSION
 from server.voice import voice
 
@@ -42,8 +43,10 @@ environment:
   PIDJIN_PUBLIC_IP      address(es) that peers reach this machine under, comma-separated
   PIDJIN_ALLOWED_HOSTS  host names served behind a proxy on a loopback address, comma-separated
   PIDJIN_DATA_DIR       where everything is stored (./.pidjin)
-  PIDJIN_STORE          sqlite
-  PIDJIN_IDENTITY       local
+  PIDJIN_STORE          sqlite, or firestore
+  PIDJIN_IDENTITY       local, or firebase
+  PIDJIN_FIREBASE_PROJECT        id of the project of both (GOOGLE_CLOUD_PROJECT)
+  PIDJIN_FIREBASE_CHECK_REVOKED  1: asks Firebase each minute whether a sign-in was revoked
   PIDJIN_ADMIN_EMAIL    e-mail of the first admin
   PIDJIN_DEV_TOKEN      a fixed admin bearer for scripts, on loopback only
   PIDJIN_ICE_SERVERS    JSON list of ICE servers for browsers
@@ -89,8 +92,11 @@ async def _set_up(runner: web.AppRunner, settings: Settings) -> None:
         await runner.setup()
     except LocalTutorMissing as error:
         raise CannotStart(str(error)) from error
+    except (CannotOpen, SignInUnusable) as error:
+        raise CannotStart(str(error)) from error
     except StoreDown as error:
-        raise CannotStart(f"cannot use the store in {settings.data_dir}: {error}") from error
+        where = settings.data_dir if settings.store == "sqlite" else settings.store
+        raise CannotStart(f"cannot use the store in {where}: {error}") from error
     except OSError as error:
         raise CannotStart(f"cannot open a socket: {error}") from error
 
@@ -113,6 +119,13 @@ def _tls_context(settings: Settings) -> ssl.SSLContext | None:
 
 async def _greet(ctx: Context, address: Sequence[object]) -> None:
     where = origin(ctx.settings, address[1])
+    if ctx.local_identity is None:
+        admin = (await ctx.config.load()).admin_email
+        who = f"{admin} is the first admin" if admin else "set PIDJIN_ADMIN_EMAIL for a first admin"
+        print(
+            f"\nPidjin {VERSION} runs at {where}/\nSign in there with Google; {who}.\n", flush=True
+        )
+        return
     code = await mint_admin_link(ctx)
     # Not a log line: the link is a secret, and logs are kept.
     print(
