@@ -16,7 +16,7 @@ from pydantic import BaseModel
 from media import turn_events as ev
 from media.gate import Gate
 from media.live import port
-from media.playout import Playout
+from media.playout import Heard, Playout
 from media.spans import MIC_TO_GATE, REPLY_TO_RTP, Spans
 from media.turns import Turns
 from server import rtvi
@@ -28,6 +28,8 @@ log = logging.getLogger(__name__)
 # Design 3.3: at most 5 `activity` messages a second.
 LEVEL_EVERY_S = 0.2
 _SILENCE = bytes(640)
+# Troubles of a session that may be gone without a close: the next sound finds a new socket.
+DEAF = ("silent_turn", "empty_turns")
 
 
 class Link(Protocol):
@@ -37,6 +39,7 @@ class Link(Protocol):
     def activity(self, started: bool) -> None: ...
     def prompt(self, text: str) -> None: ...
     def quiet_moment(self) -> None: ...
+    def sleep(self) -> None: ...
 
 
 class Conversation:
@@ -63,6 +66,7 @@ class Conversation:
         self._link: Link | None = None
         self._level_at = 0.0
         self._reply_at: float | None = None
+        self._inaudible = ""
         self.microphone_on = True
         self.speech_on = True
         self.last_voice_at = now()
@@ -186,7 +190,9 @@ class Conversation:
     def _play_drained(self, turn_id: str, at: float) -> None:
         self._gate.set_tutor_speaking(False)
         self._tell("bot-stopped-speaking")
-        self._handle(ev.PlayoutDrained(at, turn_id, self._playout.audible))
+        audible = self._playout.audible
+        self._inaudible = "" if audible else turn_id
+        self._handle(ev.PlayoutDrained(at, turn_id, audible))
 
     def _handle(self, event: ev.TurnEvent) -> None:
         for effect in self._turns.handle(event):
@@ -221,6 +227,8 @@ class Conversation:
                     self._link.quiet_moment()
             case ev.Trouble(code=code, turn_id=turn_id):
                 self._captions.trouble(code, turn_id)
+                if code in DEAF and self._link is not None:
+                    self._link.sleep()
             case ev.FinishTurn():
                 self._finish(effect)
             case ev.DropReply(turn_id=turn_id, why=why):
@@ -241,6 +249,8 @@ class Conversation:
 
     def _finish(self, effect: ev.FinishTurn) -> None:
         heard = self._playout.heard(effect.turn_id)
+        if effect.turn_id == self._inaudible:
+            heard = Heard("", heard.text + heard.unheard, heard.played_ms, heard.total_ms)
         self._captions.finished(effect.turn_id, heard.text)
         self._finished(
             Exchange(

@@ -27,6 +27,7 @@ from server.captions import Captions
 from server.channel import Channel
 from server.conversation import Conversation
 from server.deadline import Deadline
+from server.ending import Ending
 from server.errors import Code, PidjinError
 from server.exchanges import Exchanges
 from server.farewell import CLOSED_TEXT, LIVE_FAILED_TEXT, STYLE_STOPS_VOICE
@@ -41,8 +42,6 @@ SLEEP_AFTER_S = 30.0
 # A forgotten page ends its lesson (PAINS T22).
 IDLE_AFTER_S = 600.0
 IDLE_CHECK_S = 1.0
-# A restart lets the tutor's sentence end, but no longer than this.
-SENTENCE_S = 4.0
 # Bound of the ordered shutdown of sound; the bookkeeping of finished exchanges has its own.
 CLOSE_S = 3.0
 DRAIN_S = 10.0
@@ -101,11 +100,8 @@ class Lesson:
             missing=lambda: self.stop("peer-lost"),
             spans=spans,
         )
-        self._stopped = asyncio.Event()
-        self._reason = ""
-        self._winding_down = False
+        self._ending = Ending(plan.session_id)
         self._turn_deadline = Deadline(guarded(self._conversation.time_passed, None))
-        self._end = Deadline(lambda: self.stop(self._reason or "session-limit"))
         self._closing: asyncio.Task[None] | None = None
         self.silent = asyncio.Event()
 
@@ -117,7 +113,7 @@ class Lesson:
         What a child raises ends the lesson and is the caller's to log.
         """
         name, kept = f"lesson:{self.plan.session_id}", self._boundary.kept
-        self._end.set(self._loop.time() + self.plan.minutes * 60)
+        self._ending.limit(self.plan.minutes * 60)
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(kept(self._link.run()), name=f"{name}:link")
@@ -127,7 +123,7 @@ class Lesson:
                     group.create_task(self._meter.run(), name=f"{name}:usage"),
                     group.create_task(kept(self._styles.run()), name=f"{name}:style"),
                 ]
-                await self._stopped.wait()
+                await self._ending.reached.wait()
                 watching.cancel()
                 await self._shutdown()
                 _, late = await asyncio.wait(books, timeout=DRAIN_S)
@@ -146,24 +142,27 @@ class Lesson:
 
     def stop(self, reason: str) -> None:
         """Ends the lesson; the first reason counts."""
-        if not self._stopped.is_set():
-            self._reason = reason
-            log.info("lesson ends", extra={"session": self.plan.session_id, "why": reason})
-            self._stopped.set()
+        self._ending.now(reason)
 
     def wind_down(self, reason: str) -> None:
-        """Ends the lesson once nobody speaks, SENTENCE_S from now at the latest; tells at once."""
-        if self.stopping or self._winding_down:
-            return
-        self._winding_down = True
-        self._tell(rtvi.Notice(text=CLOSED_TEXT[reason], code=reason))
-        self._reason = reason
-        self._end.set(self._loop.time() + SENTENCE_S)
-        self._arm()
+        """Ends the lesson after the sentence that is being said; tells at once."""
+        if not self.stopping:
+            self._tell(rtvi.Notice(text=CLOSED_TEXT[reason], code=reason))
+            self._ending.when_quiet(reason)
+            self._arm()
+
+    def _fail(self, reason: str, notice: rtvi.Notice) -> None:
+        """Ends the lesson in words: a page that is still on its way hears them too."""
+        if not self.stopping:
+            self._tell(notice)
+            if self.channel.ready:
+                self.stop(reason)
+            else:
+                self._ending.when_page_heard(reason)
 
     @property
     def stopping(self) -> bool:
-        return self._stopped.is_set()
+        return self._ending.reached.is_set()
 
     async def _shutdown(self) -> None:
         """Once, and not to be cut short by whoever cancels the lesson."""
@@ -173,10 +172,9 @@ class Lesson:
 
     async def _shut(self) -> None:
         """Sound first, then the page, then the services: nothing speaks after `closed`."""
-        reason = self._reason or "internal"
+        reason = self._ending.reason or "internal"
         try:
             self._conversation.on_deadline_changed = lambda: None
-            self._end.set(None)
             self._turn_deadline.set(None)
             self._boundary.guarded(self._conversation.close, None)()
             self._captions.show("closed", reason=reason)
@@ -222,6 +220,7 @@ class Lesson:
             case rtvi.ClientReady():
                 snapshot = [self._captions.status, self._agenda, self._meter.cost]
                 self.channel.reply_ready(got.id, list(snapshot))
+                self._ending.page_heard()
             case rtvi.SendText(content=content):
                 self._conversation.typed(content, got.id)
             case rtvi.Mic(on=on) | rtvi.TrackStatus(enabled=on, receiver_index=0):
@@ -263,10 +262,8 @@ class Lesson:
                 self._conversation.link_lost(planned=reason == "rotation")
             case live.LinkFailed(code=code, reason=reason):
                 log.error("live link failed", extra={"code": code, "why": reason})
-                if not self.stopping:
-                    text = LIVE_FAILED_TEXT.get(code, CLOSED_TEXT["live-unavailable"])
-                    self._tell(rtvi.Notice(text=text, code=f"live-{code}"))
-                    self.stop("live-unavailable")
+                text = LIVE_FAILED_TEXT.get(code, CLOSED_TEXT["live-unavailable"])
+                self._fail("live-unavailable", rtvi.Notice(text=text, code=f"live-{code}"))
             case live.LinkAsleep() | live.LinkAwake():
                 log.info("live link", extra={"event": type(event).__name__})
             case _:
@@ -285,8 +282,8 @@ class Lesson:
     # --- time -------------------------------------------------------------------------------------
 
     def _arm(self) -> None:
-        if self._winding_down and self._conversation.quiet:
-            self.stop(self._reason)
+        if self._conversation.quiet:
+            self._ending.quiet()
         self._turn_deadline.set(self._conversation.next_deadline())
 
     async def _watch(self) -> None:

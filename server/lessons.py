@@ -24,8 +24,9 @@ from server.announcements import (
 )
 from server.callers import Caller
 from server.context import Context
+from server.ending import SENTENCE_S
 from server.errors import Code, Refused, Unavailable, denied, invalid
-from server.lesson import CLOSE_S, DRAIN_S, SENTENCE_S, Lesson
+from server.lesson import CLOSE_S, DRAIN_S, Lesson
 from server.lesson_plan import plan_of, ports_of
 from server.live_setup import LiveComposition, compose_live
 from server.locks import SessionLocks

@@ -30,6 +30,7 @@ from server.context import Context
 from server.lessons import Lessons
 from server.local_model import ModelAccess
 from server.settings import Settings
+from server.store.records import session_path
 from server.voice import LESSONS, PLANE, voice
 from tests.media.peers import Client, packets, until
 
@@ -112,15 +113,15 @@ class Person:
 
     @asynccontextmanager
     async def call(
-        self, topic_id: str, session_id: str | None = None, **more: Any
+        self, topic_id: str, session_id: str | None = None, *, until_state: str = "listening"
     ) -> AsyncIterator[Call]:
         """A voice lesson, connected and ready; hung up at the end."""
-        call = Call(self, topic_id, session_id or str(uuid.uuid4()), **more)
+        call = Call(self, topic_id, session_id or str(uuid.uuid4()))
         try:
-            await call.join()
+            await call.join(until_state=until_state)
             yield call
         finally:
-            await call.hang_up()
+            await call.leave()
 
 
 class Page(Client):
@@ -147,6 +148,7 @@ class Call:
         self._pcm = bytearray()
         self._quiet: asyncio.Task[None] | None = None
         self._talking = False
+        self._gone = False
 
     async def offer(self) -> tuple[int, dict[str, Any]]:
         sdp = await self.client.offer()
@@ -273,7 +275,16 @@ class Call:
     async def vanish(self) -> None:
         """The machine is gone without a word."""
         await self.still()
+        self._gone = True
         self.client.vanish()
+
+    async def leave(self) -> None:
+        """Says `stop`, waits for the farewell, hangs up."""
+        channel = self.client.channel
+        if channel is not None and channel.readyState == "open" and not self._gone:
+            self.act("stop")
+            await until(lambda: self.farewell or channel.readyState != "open", "farewell")
+        await self.hang_up()
 
     async def hang_up(self) -> None:
         await self.still()
@@ -299,6 +310,19 @@ class House:
         await until(lambda: not (mux.names or mux.routes), "no transports", within)
         await until(lambda: not lesson_tasks(), "no tasks of lessons", within)
         await until(lambda: not any(one.open for one in self.gemini.sessions), "no live", within)
+
+    async def stored(
+        self, session_id: str, count: int = 1, within: float = 15.0
+    ) -> list[dict[str, Any]]:
+        """The turns in the store, once there are so many."""
+        deadline = asyncio.get_running_loop().time() + within
+        while True:
+            doc = await self.ctx.store.get(session_path(session_id))
+            turns = list(doc.data["turns"]) if doc else []
+            if len(turns) >= count:
+                return turns
+            assert asyncio.get_running_loop().time() < deadline, f"{len(turns)} turns stored"
+            await asyncio.sleep(0.02)
 
     @property
     def admin(self) -> Person:

@@ -1,0 +1,155 @@
+"""A Live service that cannot be had, or goes away: words for the learner, or a silent recovery."""
+
+from pathlib import Path
+
+import pytest
+
+from local_gemini.faults import abort, close, go_away, hang, refuse
+from local_gemini.script import Action, Script
+from local_gemini.scripted import ScriptedEngine
+from media.live.limits import LinkLimits
+from tests.media.peers import until
+from tests.rig import Call, house
+
+
+async def _ends_honestly(call: Call, notice: str, within: float = 15.0) -> None:
+    await until(lambda: call.farewell, "the lesson ends", within)
+    assert call.farewell == "live-unavailable"
+    assert notice in call.notices
+    assert call.states[-1] == "closed"
+    assert "typing" in call.messages("closed")[0]["text"]
+
+
+@pytest.mark.req("RTC-16", "RTC-19", "VOICE-62")
+@pytest.mark.parametrize(
+    ("fault", "notice"),
+    [
+        (refuse(429), "The voice service is over its limit right now. You can go on by typing."),
+        (
+            refuse(1011, "You exceeded your current quota"),
+            "The voice service is over its limit right now. You can go on by typing.",
+        ),
+        (
+            refuse(1008, "model not allowed"),
+            "The voice service cannot be reached right now. You can go on by typing.",
+        ),
+        (
+            refuse(1007, "bad setup"),
+            "The voice service cannot be reached right now. You can go on by typing.",
+        ),
+        (
+            refuse(403),
+            "The voice service cannot be reached right now. You can go on by typing.",
+        ),
+    ],
+    ids=["429", "quota", "1008", "1007", "403"],
+)
+async def test_a_service_that_refuses_is_said_in_words(
+    tmp_path: Path, fault: Action, notice: str
+) -> None:
+    async with house(tmp_path, script=Script().on("connect", fault)) as home:
+        ada = await home.person()
+        topic = await ada.ground()
+        async with ada.call(topic, until_state="") as call:
+            await _ends_honestly(call, notice)
+        await home.empty()
+        # Never more than a first try and one without the field that some models refuse.
+        assert len(home.gemini.sessions) <= 2
+
+
+@pytest.mark.req("VOICE-62")
+async def test_a_setup_that_hangs_fails_cleanly(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("media.live.link.LinkLimits", lambda: LinkLimits(connect_s=0.5))
+    async with house(tmp_path, script=Script().on("setup", hang())) as home:
+        ada = await home.person()
+        async with ada.call(await ada.ground(), until_state="") as call:
+            await _ends_honestly(
+                call, "The voice service did not answer in time. Tap the mic to try again."
+            )
+        await home.empty()
+
+
+@pytest.mark.req("VOICE-4", "RTC-16")
+async def test_a_first_refusal_that_passes_is_never_seen(tmp_path: Path) -> None:
+    async with house(tmp_path, script=Script().on("connect", refuse(503), times=1)) as home:
+        ada = await home.person()
+        async with ada.call(await ada.ground()) as call:
+            assert (await call.ask("Hello?"))["saved"] is True
+            assert call.notices == []
+
+
+@pytest.mark.req("VOICE-4", "VOICE-64", "RTC-16", "OBS-27")
+@pytest.mark.parametrize(
+    "fault",
+    [abort(), close(1006), close(1007, "invalid"), close(1008, "policy"), close(1011, "internal")],
+    ids=["tcp", "1006", "1007", "1008", "1011"],
+)
+async def test_a_session_that_drops_is_resumed_and_the_turn_answered(
+    tmp_path: Path, fault: Action
+) -> None:
+    """T10: the second turn kills the session; its words are not lost and nobody greets again."""
+    async with house(tmp_path, script=Script().on("turn", fault, session=1, n=2)) as home:
+        ada = await home.person()
+        async with ada.call(await ada.ground()) as call:
+            assert (await call.ask("First."))["saved"] is True
+            turn = await call.ask("Second.")
+            assert (turn["saved"], turn["userText"]) == (True, "Second.")
+            assert (await call.ask("Third."))["saved"] is True
+            assert call.states.count("reconnecting") == 1
+            at = call.states.index("reconnecting")
+            assert call.states[at - 1] == "formulating"
+            assert call.states[at + 1 : at + 3] == ["formulating", "speaking"]
+            told = [turn["userText"] for turn in await home.stored(call.session_id, 3)]
+            assert told == ["First.", "Second.", "Third."]
+        dropped, resumed = home.gemini.sessions
+        assert not dropped.open
+        assert resumed.prompts == ["Second.", "Third."]
+        assert [reply.learner for reply in resumed.replies] == ["Second.", "Third."]
+        await home.empty()
+
+
+@pytest.mark.req("VOICE-4")
+async def test_a_session_that_keeps_dropping_ends_with_a_word(tmp_path: Path) -> None:
+    """The budget is three redials without a completed turn between them."""
+    async with house(tmp_path, script=Script().on("ready", close(1011), times=9)) as home:
+        ada = await home.person()
+        async with ada.call(await ada.ground(), until_state="") as call:
+            notice = "The voice service cannot be reached right now. You can go on by typing."
+            await _ends_honestly(call, notice, 20)
+        await home.empty()
+        assert len(home.gemini.sessions) == 4
+
+
+@pytest.mark.req("VOICE-21", "RTC-16")
+async def test_go_away_mid_reply_lets_the_reply_end_and_goes_unnoticed(tmp_path: Path) -> None:
+    """T9: the hand-over waits for the quiet moment; the page sees no reconnect."""
+    script = Script().on("reply", go_away(30.0), session=1, n=1, after_ms=500)
+    engine = ScriptedEngine(replies=[["word " * 25 + "end."], ["Still here."]])
+    async with house(tmp_path, engine, script) as home:
+        ada = await home.person()
+        async with ada.call(await ada.ground()) as call:
+            turn = await call.ask("Go on.")
+            assert (turn["interrupted"], turn["text"]) == (False, "word " * 25 + "end.")
+            await until(lambda: len(home.gemini.sessions) == 2, "handed over")
+            await until(lambda: home.gemini.sessions[1].ready, "resumed")
+            assert (await call.ask("And now?"))["text"] == "Still here."
+            assert "reconnecting" not in call.states
+            assert call.notices == []
+        first, second = home.gemini.sessions
+        assert (first.open, second.resumed, second.prompts) == (False, True, ["And now?"])
+
+
+@pytest.mark.req("VOICE-21", "OBS-27")
+async def test_go_away_that_does_not_wait_keeps_what_was_said(tmp_path: Path) -> None:
+    script = Script().on("first_audio", go_away(0.3), session=1, n=1)
+    engine = ScriptedEngine(replies=[["word " * 40 + "end."], ["Still here."]])
+    async with house(tmp_path, engine, script) as home:
+        ada = await home.person()
+        async with ada.call(await ada.ground()) as call:
+            first = await call.ask("Go on.")
+            assert first["saved"] is True
+            assert ("word " * 40 + "end.").startswith(first["text"])
+            assert (await call.ask("And now?"))["text"] == "Still here."
+        await home.empty()
