@@ -1,0 +1,1 @@
+"""What `scripts/live_probe.py` is made of: one module per group of checks on a Live model."""
