@@ -39,9 +39,16 @@ requirements: $(VENV)/dev.stamp  ## per area: which requirement ids no test carr
 
 # Debian packages for the browser tests. Elsewhere, or without root, those tests say what is missing.
 DEBS := chromium firefox-esr webkit2gtk-driver xvfb pulseaudio pulseaudio-utils gstreamer1.0-pulseaudio
+# A real Firestore for the tests of the store and of its rules: one Java archive, in Google's package
+# archive only. Where apt does not know it, CI fails and says so; elsewhere those tests are skipped.
+EMULATOR := google-cloud-cli-firestore-emulator
 system-deps:
 	@if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ] && ! dpkg -s $(DEBS) >/dev/null 2>&1; then \
 	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $(DEBS) >/dev/null; \
+	fi
+	@if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ] && apt-cache show $(EMULATOR) >/dev/null 2>&1 \
+	  && ! { command -v java && dpkg -s $(EMULATOR); } >/dev/null 2>&1; then \
+	  DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends default-jre-headless $(EMULATOR) >/dev/null; \
 	fi
 
 $(VENV)/bin/python:
