@@ -22,6 +22,7 @@ from server.context import Context, Drain
 from server.identity.local import SecretDamaged
 from server.identity.port import SignInUnusable
 from server.local_model import LocalTutorMissing
+from server.news.schedule import news_schedule
 from server.settings import Settings, SettingsInvalid, load_settings
 from server.sign_in import mint_admin_link
 from server.store.port import CannotOpen, StoreDown
@@ -34,6 +35,7 @@ log = logging.getLogger("server")
 DRAIN_S = 10.0
 SHUTDOWN_S = 5.0
 
+EXTRAS: Sequence[Extra] = (voice, news_schedule)
 
 _ENVIRONMENT = """\
 environment:
@@ -63,7 +65,7 @@ class CannotStart(Exception):
     """One sentence on why the server does not run."""
 
 
-async def serve(settings: Settings, extras: Sequence[Extra] = (voice,)) -> None:
+async def serve(settings: Settings, extras: Sequence[Extra] = EXTRAS) -> None:
     """Runs until SIGTERM or SIGINT; then drains, closes, and returns. Raises CannotStart."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -148,7 +150,7 @@ async def drain(hooks: Sequence[Drain]) -> None:
             log.error("drain_failed", exc_info=result)
 
 
-def main(argv: Sequence[str] | None = None, extras: Sequence[Extra] = (voice,)) -> int:
+def main(argv: Sequence[str] | None = None, extras: Sequence[Extra] = EXTRAS) -> int:
     """Exit codes: 0 after an orderly stop, 2 when the server cannot start as it is set up; those of
     the commands are in `server/commands`."""
     parser = argparse.ArgumentParser(
