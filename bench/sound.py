@@ -58,8 +58,12 @@ def _spoken(sentences: tuple[str, ...], name: str) -> Path:
 
 
 def reply_file() -> Path:
-    """The tutor's reply, as long as its sentences take."""
-    return _spoken(REPLY, "reply")
+    """The tutor's reply, REPLY_S of it: the learner's next round finds silence."""
+    whole = _spoken(REPLY, "reply")
+    cut = whole.with_name(f"reply-{REPLY_S:g}s.raw")
+    if not cut.exists():
+        cut.write_bytes(whole.read_bytes()[: int(REPLY_S * TUTOR_RATE) * 2])
+    return cut
 
 
 def _microphone(path: Path) -> Samples:
