@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from agent.labels import similarity
+from agent.labels import SAME_WORDS, holds, similarity
 from agent.prompts.quoting import one_line
 
 LABEL_CHARS = 160
@@ -36,13 +36,21 @@ def establish(outline_titles: Sequence[str], reported: object, agenda_max: int) 
 
 
 def match(label: str, agenda: Sequence[str]) -> str | None:
-    """The one canonical point that `label` names; None for none, or when two fit equally well."""
+    """The one canonical point that `label` names.
+
+    None for none, for two that fit equally well, and for a label that several points hold as a
+    part of what they say.
+    """
     scored = sorted(((similarity(label, point), point) for point in agenda), reverse=True)
     if not scored or scored[0][0] == 0.0:
         return None
-    if len(scored) > 1 and scored[1][0] == scored[0][0]:
+    best, found = scored[0]
+    rival = scored[1][0] if len(scored) > 1 else 0.0
+    if rival == best or (rival and best < SAME_WORDS):
         return None
-    return scored[0][1]
+    if best < SAME_WORDS and any(holds(point, label) for point in agenda if point != found):
+        return None
+    return found
 
 
 def cover(agenda: Sequence[str], covered: Iterable[str], reported: object) -> Coverage:

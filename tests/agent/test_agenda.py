@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.agenda import (
+    Coverage,
     agenda_lines,
     cover,
     drifts,
@@ -18,24 +20,39 @@ from agent.agenda import (
 from agent.labels import similarity
 
 AGENDA = ("Deep-ocean currents", "The Gulf Stream", "Causes of tides", "Vitamin C deficiency")
-PAIRS = Path(__file__).parent / "data" / "agenda_pairs.tsv"
+DATA = Path(__file__).parent / "data"
+# Word lists and the threshold were chosen on the first file; the second was written before and
+# has judged them only.
+DEVELOPMENT, HELD_OUT = DATA / "agenda_pairs.tsv", DATA / "agenda_pairs_held_out.tsv"
 PRECISION = 0.98
 RECALL = 0.90
+MATCHES_S = 0.005  # 20 reported labels on 20 points
 
 
-def pairs() -> list[tuple[str, str, bool]]:
+def pairs(file: Path) -> list[tuple[str, str, bool]]:
     rows = []
-    for line in PAIRS.read_text(encoding="utf-8").splitlines():
+    for line in file.read_text(encoding="utf-8").splitlines():
         if line and not line.startswith("#"):
             reported, canonical, same = line.split("\t")
-            rows.append((reported, canonical, same == "1"))
+            rows.append((reported, canonical, {"1": True, "0": False}[same]))
     return rows
 
 
-@pytest.mark.req("AGND-6")
-def test_precision_and_recall(capsys: pytest.CaptureFixture[str]) -> None:
-    rows = pairs()
-    assert len(rows) >= 60
+def agendas() -> list[tuple[tuple[str, ...], list[tuple[str, str | None]]]]:
+    """(points, (reported label, the point it covers) ...) of each agenda."""
+    found = []
+    for block in (DATA / "agendas.txt").read_text(encoding="utf-8").split("\n\n")[1:]:
+        lines = block.strip().splitlines()
+        points = tuple(line.removeprefix("= ") for line in lines if line.startswith("= "))
+        reports = [line.split(" =>") for line in lines if not line.startswith("= ")]
+        found.append((points, [(label, point.strip() or None) for label, point in reports]))
+    return found
+
+
+@pytest.mark.req("AGND-6", "TEST-4")
+@pytest.mark.parametrize("file", [DEVELOPMENT, HELD_OUT], ids=["development", "held-out"])
+def test_precision_and_recall(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = pairs(file)
     said = [(similarity(a, b) > 0, same, a, b) for a, b, same in rows]
     hits = sum(1 for matched, same, *_ in said if matched and same)
     wrong = [(a, b) for matched, same, a, b in said if matched and not same]
@@ -43,9 +60,49 @@ def test_precision_and_recall(capsys: pytest.CaptureFixture[str]) -> None:
     precision = hits / (hits + len(wrong))
     recall = hits / (hits + len(missed))
     with capsys.disabled():
-        print(f"\nagenda labels: {len(rows)} pairs, {precision=:.3f} {recall=:.3f}")
+        print(f"\nagenda labels, {file.stem}: {len(rows)} pairs, {precision=:.3f} {recall=:.3f}")
     assert precision >= PRECISION, wrong
     assert recall >= RECALL, missed
+
+
+def test_the_labelled_pairs_are_many_and_differ() -> None:
+    development, held_out = pairs(DEVELOPMENT), pairs(HELD_OUT)
+    assert len(development) + len(held_out) >= 220
+    assert min(len(development), len(held_out)) >= 110
+    both = {(a, b) for a, b, _ in development} & {(a, b) for a, b, _ in held_out}
+    assert not both
+    for rows in (development, held_out):
+        assert 0.4 < sum(same for *_, same in rows) / len(rows) < 0.6
+
+
+@pytest.mark.req("AGND-5", "AGND-6")
+@pytest.mark.parametrize(("points", "reports"), agendas(), ids=lambda value: str(value[0])[:30])
+def test_labels_among_similar_points(
+    points: tuple[str, ...], reports: list[tuple[str, str | None]]
+) -> None:
+    assert points
+    assert reports
+    assert {label: match(label, points) for label, _ in reports} == dict(reports)
+    # Every title names itself, whatever stands beside it.
+    assert [match(point, points) for point in points] == list(points)
+    assert cover(points, (), list(points)) == Coverage(points, ())
+    for label, point in reports:
+        covered = cover(points, (), [label])
+        assert covered.covered == ((point,) if point else ())
+        assert covered.unmatched == (() if point else (label,))
+
+
+def test_a_whole_agenda_is_matched_in_a_blink() -> None:
+    rows = pairs(DEVELOPMENT)
+    took = []
+    for start in range(0, 200, 20):  # each time labels that were not read before
+        points = [f"{canonical} {start}" for _, canonical, _ in rows[start : start + 20]]
+        labels = [f"{reported} {start}" for reported, _, _ in rows[start : start + 20]]
+        started = time.process_time()
+        for label in labels:
+            match(label, points)
+        took.append(time.process_time() - started)
+    assert sorted(took)[len(took) // 2] < MATCHES_S
 
 
 @given(st.text(max_size=40), st.text(max_size=40))
@@ -64,7 +121,7 @@ def test_a_label_that_fits_two_points_fits_none() -> None:
 
 @pytest.mark.req("AGND-6", "AGND-5")
 def test_each_label_covers_at_most_one_point() -> None:
-    for reported, _, _ in pairs():
+    for reported, _, _ in pairs(DEVELOPMENT) + pairs(HELD_OUT):
         assert len(cover(AGENDA, (), [reported]).covered) <= 1
 
 
