@@ -66,9 +66,9 @@ class UsageLedger:
         count = doc.data.get("geminiCallCount") if doc else 0
         return count if isinstance(count, int) else 0
 
-    async def count_call(self, uid: str) -> None:
-        """One more billable call, before it is made (AUTH-22)."""
-        await self._add(uid, calls=1, tokens=TokenUsage())
+    async def count_call(self, uid: str, *, calls: int = 1) -> None:
+        """One more billable call, or several, before they are made (AUTH-22)."""
+        await self._add(uid, calls=calls, tokens=TokenUsage())
 
     async def add(self, uid: str, tokens: TokenUsage) -> None:
         """Adds tokens of answers that have already been logged."""

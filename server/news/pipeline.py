@@ -101,43 +101,44 @@ async def _run(ctx: Context, trigger: Trigger, uid: str) -> Run:
 
 
 async def _search_all(ctx: Context, config: AppConfig, uid: str) -> list[Finding]:
-    """One finding per theme, in the order of the themes (PIPE-1, PIPE-2)."""
+    """One finding per theme, in the order of the themes (PIPE-1, PIPE-2); counted and recorded
+    for `uid`, but never capped (PIPE-20, AUTH-21)."""
     themes = themes_of(config.news_themes)
     if not ctx.model_access.searches:
         return [Finding(theme, problem=NO_SEARCH) for theme in themes]
+    # One write before and one after: five at a time would only fight over one document.
+    await ctx.usage.count_call(uid, calls=len(themes))
+    tally = Tally()
     deadline = asyncio.get_running_loop().time() + SEARCH_BUDGET_S
     places = asyncio.Semaphore(SEARCHES_AT_ONCE)
 
     async def search(theme: Theme) -> Finding:
         try:
             async with asyncio.timeout_at(deadline), places:
-                return Finding(theme, await _search(ctx, config, uid, theme))
+                return Finding(theme, await _search(ctx, config, theme, tally))
         except TimeoutError:
             return Finding(theme, problem=TOO_LATE)
         except Exception as error:  # boundary: one theme, told in its entry of the run (PIPE-15)
             return Finding(theme, problem=_sentence(theme, error))
 
-    async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(search(theme), name=f"news:{theme.key}") for theme in themes]
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(search(theme), name=f"news:{theme.key}") for theme in themes]
+    finally:
+        await ctx.usage.add(uid, tally.tokens)
     return [task.result() for task in tasks]
 
 
-async def _search(ctx: Context, config: AppConfig, uid: str, theme: Theme) -> tuple[Story, ...]:
-    """Counted and recorded for `uid`, but never capped (PIPE-20, AUTH-21)."""
-    await ctx.usage.count_call(uid)
-    tally = Tally()
-    try:
-        return await find_stories(
-            ctx.gateway,
-            theme=theme.query,
-            count=config.news_candidates_per_theme,
-            today=ctx.clock.now().date(),
-            model=config.ground_model,
-            thinking_level=config.grounding_thinking_level,
-            record=tally.sink,
-        )
-    finally:
-        await ctx.usage.add(uid, tally.tokens)
+async def _search(ctx: Context, config: AppConfig, theme: Theme, tally: Tally) -> tuple[Story, ...]:
+    return await find_stories(
+        ctx.gateway,
+        theme=theme.query,
+        count=config.news_candidates_per_theme,
+        today=ctx.clock.now().date(),
+        model=config.ground_model,
+        thinking_level=config.grounding_thinking_level,
+        record=tally.sink,
+    )
 
 
 def _sentence(theme: Theme, error: Exception) -> str:

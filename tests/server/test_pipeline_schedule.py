@@ -12,6 +12,7 @@ import pytest
 
 from local_gemini.faults import hang
 from local_gemini.script import Stage
+from server.__main__ import EXTRAS
 from server.news import pipeline
 from server.news.lease import LEASE_PATH
 from server.news.schedule import gather_news, news_schedule
@@ -195,3 +196,8 @@ async def test_a_server_that_stops_lets_go_of_its_run(tmp_path: Path) -> None:
         assert (await world.stored(LEASE_PATH) or {})["holder"] is None
         assert await world.stored(STATUS) is None
         assert await gather_news(world.ctx) is True
+
+
+@pytest.mark.req("API-45")
+def test_the_real_server_has_the_schedule() -> None:
+    assert news_schedule in EXTRAS
