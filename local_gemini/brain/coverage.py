@@ -32,11 +32,13 @@ SAID_SHARE, SAID_WORDS = 0.75, 3
 # So does most of what answers the question, unless the utterance is about something else.
 KEY_SHARE, KEY_SIMILARITY = 0.6, 0.3
 # A clause that shares this much of its words with the text but not its negation denies it.
-DENIED_SHARE = 0.8
+DENIED_SHARE = 0.7
+TOPIC_WEIGHT = 0.4
 RELATED_SIMILARITY, CLOSE_SIMILARITY = 0.3, 0.5
 EXPLAINED_SHARE, EXPLAINED_SIMILARITY = 0.6, 0.6
-# Without own material of the text an angle counts as covered by this many new words about it.
-BARE_WORDS, BARE_SIMILARITY = 4, 0.15
+# Without a text nothing can be judged: an angle counts as covered by more than this many new words,
+# or by this many that are near the topic.
+BARE_WORDS, BARE_SIMILARITY = 2, 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +46,15 @@ class Judgement:
     """What an utterance shows: the points it covers, and whether it is about them at all.
 
     `matched` are keys (see `matching.meaning`) of source words that the learner used, without those
-    of the question; `said` are all of them. `denied`: the asked point was turned into its opposite.
-    `echo`: nothing but words of the question.
+    of the question; `said` are all of them, `key` those of the answer asked for. `denied`: the
+    asked point was turned into its opposite. `echo`: nothing but words of the question.
     """
 
     covered: frozenset[int]
     related: bool
     matched: frozenset[str] = frozenset()
     said: frozenset[str] = frozenset()
+    key: frozenset[str] = frozenset()
     denied: bool = False
     echo: bool = False
 
@@ -68,6 +71,13 @@ class Judge:
         top = max(weights.values(), default=1.0) or 1.0
         # 1.0 for a word of one point only, less for words that several points share.
         self.weights = [{item: weights[item] / top for item in set(bag)} for bag in bags]
+        about = [item for item in meanings(topic) if len(self.points) > 1]
+        for point, held in zip(self.points, self.weights, strict=True):
+            own = set(meanings(point.title))
+            for item in held:
+                # Who names the topic has not said much about a point of it.
+                if item not in own and any(_kin(item, other) for other in about):
+                    held[item] *= TOPIC_WEIGHT
         self.spoken: dict[str, set[str]] = {}
         for point in self.points:
             for word in words(in_digits(" ".join((point.title, *point.body)))):
@@ -115,6 +125,7 @@ class Judge:
             related or bool(covered),
             matched,
             matched | frozenset(item for item in heard.items if item in self.spoken),
+            key=frozenset(meanings(answer)) - frozenset(meanings(question)),
             denied=against or (asked is not None and asked in denied),
             echo=not fresh,
         )
@@ -181,7 +192,9 @@ class Judge:
         if not point.body:
             new = fresh - set(meanings(self.topic)) - set(meanings(point.title))
             near = max(similar[index], self._topic_similarity(" ".join(heard.items)))
-            return asked and len(new) >= BARE_WORDS and near >= BARE_SIMILARITY
+            if not asked or len(new) < BARE_WORDS:
+                return False
+            return len(new) > BARE_WORDS or near >= BARE_SIMILARITY
         title = set(meanings(point.title))
         hits = sum(found.values())
         if len(set(heard.items)) < 2 or not found.keys() - title:
@@ -267,7 +280,14 @@ class Judge:
         return float(first @ second)
 
 
+def _kin(left: str, right: str) -> bool:
+    shorter, longer = sorted((left, right), key=len)
+    return alike(left, right) or (len(shorter) >= 5 and longer.startswith(shorter))
+
+
 def _clauses(text: str) -> list[str]:
     """The clauses of `text` that have at least two words that carry meaning."""
-    parts = re.split(r"[,;:.!?]|\b(?:so that|so|but|because|which|while|and)\b", text)
+    parts = re.split(
+        r"[,;:.!?]|\b(?:so that|so|but|because|which|while|and)\b|(?=\bwithout\b)", text
+    )
     return [part.strip() for part in parts if len(content_words(part)) >= 2]

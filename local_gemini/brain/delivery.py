@@ -211,7 +211,12 @@ class Delivery:
             return ""
         body = self.judge.points[point].body
         said = quote(
-            body, judged.matched, judged.said, self.judge.weights[point], self.material.names
+            body,
+            judged.matched,
+            judged.said,
+            self.judge.weights[point],
+            self.material.names,
+            judged.key,
         )
         if not said or said.lower() in VAGUE:
             return ""

@@ -29,10 +29,7 @@ OUTPUT_TOKENS, CHARS_PER_TOKEN = 2_048, 4
 JSON_SHARE, JSON_FRAME = 0.9, 900
 NO_STORIES = '{"stories": []}'
 # A sentence for the learner, under a key of its own: an answer without a digest is no digest.
-UNREADABLE = (
-    "The local tutor can not read PDF files. Please paste the text of the document instead, "
-    "or add a Gemini API key."
-)
+UNREADABLE = "The local tutor can not read this file. Please paste its text instead."
 
 
 class LocalBrain:

@@ -234,7 +234,8 @@ def _verb(
     if last in ("D", "J", "#") or (last == "I" and not low.endswith("ed")):
         return ""
     if last == "O" or (before and before[-1].low in {"who", "which", "that"}):
-        return "V" if known else ""
+        single = before[-1].low in {"it", "he", "she", "that", "which", "who"}
+        return "V" if known or (third and single) else ""
     plural = bool(before) and is_plural(before[-1].text)
     if last in NOUN_TAGS or last == "R":
         if has_verb and last != "R":

@@ -18,6 +18,7 @@ class Intent(Enum):
     REPEAT = "repeat"
     SLOWER = "slower"
     DISAGREE = "disagree"
+    WHO = "who"
     WAIT = "wait"
     SKIP = "skip"
     CONTINUE = "continue"
@@ -69,7 +70,12 @@ _CONTINUE = re.compile(
 )
 _GREETING = re.compile(
     r"^(?:hello|hi|hey|hiya|good (?:morning|afternoon|evening|day)|greetings|howdy)"
-    r"(?: (?:there|pidjin|tutor|you|everyone|again|how are you))*$"
+    r"(?: (?:there|pidjin|tutor|you|everyone|again|how are you))*$|"
+    r"\b(?:can you hear me|are you (?:still )?there)\b"
+)
+_WHO = re.compile(
+    r"\b(?:who are you|what are you|are you (?:a )?(?:human|person|robot|machine|computer|ai|real)|"
+    r"what is your name|what can you do)\b"
 )
 _THANKS = re.compile(
     r"^(?:" + _FILLER + r"[ ,]*)*(?:thanks?|thank you|cheers|bye|goodbye|good night|see you|"
@@ -115,7 +121,8 @@ def classify(utterance: str) -> Intent:
     short = len(words(bare)) <= 12
     asking = _ASKING.match(plain) is not None
     for pattern, intent, fits in (
-        (_GREETING, Intent.GREETING, True),
+        (_GREETING, Intent.GREETING, short),
+        (_WHO, Intent.WHO, short),
         (_THANKS, Intent.THANKS, True),
         (_SLOWER, Intent.SLOWER, short),
         (_REPEAT, Intent.REPEAT, short),

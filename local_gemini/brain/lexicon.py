@@ -60,7 +60,8 @@ VERBS = _set(
     sticks suffer suffers support supports surround surrounds survive survives swim swims transform
     transforms transport transports trigger triggers try tries vary varies win wins bought brought
     built came caught chose died fell felt fought gave grew kept knew led left lost met paid ran
-    rose saw sent sold spoke stood taught thought told took turned went won wrote"""
+    buy buys sell sells pay pays spend spends cost costs
+    matter matters rose saw sent sold spoke stood taught thought told took turned went won wrote"""
 )
 NEGATIONS = _set(
     "not no never none nothing cannot neither nor without hardly isnt arent dont doesnt didnt wont "

@@ -36,6 +36,7 @@ OTHERWISE = "The text sees it the other way round."
 UNCLEAR = (
     ("Sorry, I did not quite follow.", "Could you say that once more in other words?"),
     ("I am not sure that I heard you well.", "Could you say it again, a little more slowly?"),
+    ("I could not make sense of that.", "Can you put it in a few simple words?"),
 )
 OFFERS = (
     "Would you like me to tell you?",
@@ -57,6 +58,7 @@ MORE = "Shall I go on?"
 ANY_MORE = "Is there anything that you would like to hear more about?"
 WELCOME = "You are welcome."
 AGAIN = "Hello again."
+WHO = "I am Pidjin's local tutor, a program that asks about the text that you gave me."
 ONCE_MORE = "Of course, once more."
 GOOD_QUESTION = "Good question."
 DIFFERENT = "You may well see it differently."
@@ -76,7 +78,7 @@ OPENERS = (
     *(NOTED, NO_EXAMPLE, "Hello."),
 )
 NO_KNOWLEDGE_HERE = (
-    "I am the local tutor and know nothing about it myself, so you explain and I ask."
+    "As the local tutor I have no knowledge of my own here, so you explain and I ask."
 )
 
 
@@ -109,7 +111,7 @@ def opening(topic: str, titles: Sequence[str], style: str, *, has_text: bool) ->
     count = len(titles)
     name = named(topic)
     if not has_text:
-        return [f"{name}.", NO_KNOWLEDGE_HERE]
+        return [f"Our topic: {name}.", NO_KNOWLEDGE_HERE]
     ideas = f"{number(count)} {things(titles)}"
     if style == "lecture":
         parts = f"in {number(count)} parts" if count > 1 else "in one part"

@@ -20,7 +20,8 @@ class Progress:
 
     `question` is the open question about the text, `meta` one about the talk put after it
     ("Shall I tell you?"). `times` counts the questions asked about each point. `engaged` counts
-    answers in earnest to the point in question, `misses` non-answers, `unclear` what made no sense.
+    answers in earnest to the point in question, `misses` non-answers, `unclear` what made no sense;
+    `offers` and `pleas` (to say it again) count over the whole lesson.
     """
 
     covered: set[int] = field(default_factory=set)
@@ -32,6 +33,7 @@ class Progress:
     misses: int = 0
     unclear: int = 0
     offers: int = 0
+    pleas: int = 0
     turn: int = 0
     parked: set[int] = field(default_factory=set)
     turned_back: set[int] = field(default_factory=set)

@@ -18,6 +18,8 @@ from local_gemini.brain.matching import meaning, meanings
 PHRASE_WORDS_MAX, QUOTE_WORDS_MAX = 8, 14
 # A single word is worth saying back only when it is this telling.
 SINGLE_WEIGHT = 0.8
+# What it is worth that a phrase holds words of the answer that was asked for.
+ANSWER_BONUS = 1.0
 STATEMENT_MAX = 240
 CONDENSED_WORDS = 16
 _CLAUSE = re.compile(
@@ -74,11 +76,12 @@ def quote(
     said: frozenset[str],
     weights: Mapping[str, float],
     names: frozenset[str],
+    key: frozenset[str] = frozenset(),
 ) -> str:
     """The phrase of `lines` whose words were all used by the learner and that tells most.
 
-    `matched` and `said` are keys of the learner's words, see `coverage.Judgement`. Empty when no
-    phrase is worth saying back.
+    `matched` and `said` are keys of the learner's words, see `coverage.Judgement`; `key` are those
+    of the answer that was asked for. Empty when no phrase is worth saying back.
     """
     best, most = "", 0.0
     for line in lines:
@@ -86,6 +89,7 @@ def quote(
         for phrase in noun_phrases(line):
             text = span(line, tokens, phrase.first, phrase.last)
             value = _value(text, matched, weights)
+            value += ANSWER_BONUS if value and key & set(meanings(text)) else 0.0
             if len(words(text)) > PHRASE_WORDS_MAX or _slight(text, weights):
                 continue
             if tokens[phrase.first].low in lists.DEMONSTRATIVES | {"its", "their", "his", "her"}:
@@ -103,6 +107,7 @@ def quote(
             own = set(meanings(text))
             telling = 2 * len(matched & own) >= len(own)
             value = _value(text, said, weights) if telling else 0.0
+            value += ANSWER_BONUS if value and key & own else 0.0
             if value > 0.0 and value + 0.5 > most:
                 best, most = inside(text, names), value + 0.5
     return best

@@ -5,21 +5,16 @@ Socratic asks before it tells, Conversational answers, Lecture explains (areas S
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 
 from local_gemini.brain import phrases
+from local_gemini.brain.answering import Answering
 from local_gemini.brain.coverage import Judgement
-from local_gemini.brain.delivery import Delivery
 from local_gemini.brain.intent import Intent, classify, refuses
-from local_gemini.brain.matching import meanings
 from local_gemini.brain.progress import Move
 from local_gemini.brain.quoting import statement
 from local_gemini.brain.retrieval import (
-    COMPARISON,
-    REASON,
-    Found,
     answer_to,
     example_in,
     named_in,
@@ -32,9 +27,11 @@ ENGAGED_MAX = 2
 # Non-answers in a row: a hint, an offer to tell, then another point.
 OFFER_AT, MISSES_MAX = 2, 3
 UNCLEAR_MAX = 3
+# "No, later" turns an offer down; a longer sentence with "no" in it is looked at as an answer.
+REFUSAL_WORDS = 4
 
 
-class Walk(Delivery):
+class Walk(Answering):
     """Decides one move per learner utterance and keeps the progress."""
 
     # Covered before this turn, or shown by the learner in it: no interruption takes that back.
@@ -96,22 +93,29 @@ class Walk(Delivery):
         if intent is Intent.REPEAT and state.last is not None:
             return state.last
         if intent is Intent.SLOWER and state.last is not None:
-            again = [line for line in state.last.sentences if line not in phrases.OPENERS[:-1]]
+            again = [
+                line
+                for line in state.last.sentences
+                if line not in phrases.OPENERS or line.endswith("?")
+            ]
             return Move(state.last.mode, (phrases.ONCE_MORE, *(again or state.last.sentences)))
         if intent is Intent.WAIT:
             return Move("probe", phrases.WAITING)
         if not self.judge.points:
             return self._without_points(intent)
-        if not state.opened and intent not in (Intent.ANSWER, Intent.QUESTION):
+        if intent is Intent.WHO and state.opened:
+            return self._resume("ask", [phrases.WHO], frozenset())
+        if not state.opened and not self._says_something(intent, learner):
             return self._open(["Hello."] if intent is Intent.GREETING else [])
         if state.closed or (self._done() and not state.offered and intent is not Intent.QUESTION):
             return self._after_all(intent, learner)
         if state.asked is None or state.asked in state.covered:
             self._turn_to(self._next())
-        if state.meta in phrases.OFFERS and intent in (Intent.CONTINUE, Intent.QUESTION):
-            if intent is Intent.CONTINUE and refuses(learner):
+        if state.meta in phrases.OFFERS:
+            if refuses(learner) and len(learner.split()) <= REFUSAL_WORDS:
                 return self._skipped()
-            if intent is Intent.CONTINUE or not named_in(learner):
+            asks = intent is Intent.QUESTION and not named_in(learner)
+            if intent is Intent.CONTINUE or asks:
                 return self._tell(state.asked, [self._pick(phrases.TELL)])
         if intent is Intent.ANSWER:
             return self._answered(learner)
@@ -120,6 +124,14 @@ class Walk(Delivery):
         if state.offered:
             return self._close()
         return self._about_the_talk(intent)
+
+    def _says_something(self, intent: Intent, learner: str) -> bool:
+        """Whether the first words of a lesson already answer or ask something about its text."""
+        if intent is Intent.ANSWER:
+            return bool(self.judged(learner).covered)
+        return intent is Intent.QUESTION and (
+            answer_to(self.judge, learner) is not None or self.unaided
+        )
 
     def _about_the_talk(self, intent: Intent) -> Move:
         """Answers what is neither an answer nor a question about the text."""
@@ -132,7 +144,7 @@ class Walk(Delivery):
         if intent in (Intent.GREETING, Intent.THANKS):
             opener = phrases.AGAIN if intent is Intent.GREETING else phrases.WELCOME
             return self._resume("ask", [opener], frozenset())
-        if intent is Intent.CONTINUE and self.style != "lecture":
+        if intent is Intent.CONTINUE and (self.style != "lecture" or self.unaided):
             if self.progress.question:
                 return self._go_on("ask", [self._pick(phrases.GOING_ON)])
             return self._resume("ask", [self._pick(phrases.GOING_ON)], frozenset())
@@ -161,7 +173,7 @@ class Walk(Delivery):
             return self._go_on("probe", [phrases.OTHERWISE])
         if judged.echo and not self.unaided:
             return self._unsure()
-        if not judged.related:
+        if not judged.related and not self.unaided:
             return self._unclear()
         state.unclear = 0
         state.engaged += 1
@@ -193,98 +205,12 @@ class Walk(Delivery):
         state = self.progress
         state.unclear += 1
         if state.unclear == 1:
-            said, asking = phrases.UNCLEAR[state.turn % len(phrases.UNCLEAR)]
+            said, asking = phrases.UNCLEAR[state.pleas % len(phrases.UNCLEAR)]
+            state.pleas += 1
             return self._meta("probe", [said], asking)
         if state.unclear >= UNCLEAR_MAX:
             return self._skipped()
         return self._go_on("probe", [self._pick(phrases.BACK)])
-
-    def _questioned(self, learner: str) -> Move:
-        state = self.progress
-        if wants_example(learner) and not self.unaided:
-            found = example_in(self.judge, state.asked)
-            if found is None:
-                alike = example_in(self.judge, state.asked, COMPARISON)
-                known = alike is not None and alike.point in state.covered
-                lines = [statement(line) for line in alike.lines] if alike and known else []
-                lead = phrases.ONLY_COMPARISON if lines else phrases.NO_EXAMPLE
-                return self._resume("ask", [lead, *lines], frozenset())
-        else:
-            found = answer_to(self.judge, learner)
-        reason = self._reason(learner)
-        if reason is not None:
-            return reason
-        named = named_in(learner)
-        bare = not set(meanings(named)) - set(meanings(self.judge.topic))
-        if bare and not wants_example(learner):
-            # "Just tell me" and "explain it" ask about the point that is open.
-            if self.unaided:
-                return self._resume("ask", [self._silent_about("")], frozenset())
-            return self._asked_for(state.asked, None, learner)
-        if found is None:
-            return self._resume("ask", [self._silent_about(named)], frozenset())
-        return self._asked_for(found.point, found, learner)
-
-    def _reason(self, learner: str) -> Move | None:
-        """A bare "why" asks for the reason of what was told last; None when it was no such."""
-        told = self.progress.last.explained if self.progress.last is not None else frozenset()
-        if not told or re.match(r"^\W*(?:but |and |so )?(?:why|how come)\b", learner, re.I) is None:
-            return None
-        if set(meanings(named_in(learner))):
-            return None
-        said = " ".join(self.progress.last.sentences if self.progress.last else ())
-        reasons = [
-            statement(line)
-            for point in sorted(told)
-            for line in self.judge.points[point].body
-            if REASON.search(line) and statement(line) not in said
-        ]
-        lines = reasons[:1] or [phrases.NO_REASON]
-        return self._resume("reveal" if reasons else "ask", lines, frozenset())
-
-    def _asked_for(self, point: int | None, found: Found | None, learner: str) -> Move:
-        """The learner wants to hear about `point`, or the sentences of `found`."""
-        state = self.progress
-        sure = self._pick(phrases.SURE)
-        if self.style == "lecture" and (found is None or point not in state.covered):
-            return self._lecture(point, [sure])
-        tried = point in state.turned_back or (
-            point == state.asked and state.misses + state.engaged > 0
-        )
-        if self.style == "socratic" and point not in state.covered and not tried:
-            return self._turned_back(point, learner)
-        if found is None:
-            return self._tell(point, [sure])
-        lines = [sure, *(statement(line) for line in found.lines)]
-        state.covered.add(found.point)
-        return self._resume("reveal", lines, frozenset({found.point}))
-
-    def _turned_back(self, point: int | None, learner: str) -> Move:
-        """A first direct question is met with a question (MOVE-20)."""
-        state = self.progress
-        if point is None:
-            return self._unsure()
-        self._turn_to(point)
-        state.turned_back.add(point)
-        ask = self.material.ask(point, state.times.get(point, 0))
-        repeated = set(meanings(ask.text)) <= set(meanings(learner))
-        if ask.cloze or repeated or self.unaided:
-            name = phrases.subject_of(self.judge.points[point].title, self.judge.points[point].body)
-            state.question, state.meta = f"What do you think yourself about {name}?", ""
-            asking = f"Before I say more, what do you think yourself about {name}?"
-            return Move("ask", (phrases.GOOD_QUESTION, asking))
-        return self._go_on("ask", [phrases.GOOD_QUESTION], lead="Before I say more, ")
-
-    def _disagreed(self) -> Move:
-        state = self.progress
-        told = state.last.explained if state.last is not None else frozenset()
-        lines = [phrases.DIFFERENT]
-        if told:
-            body = self.judge.points[min(told)].body
-            lines.append(f"The text puts it like this: {statement(body[0])}" if body else "")
-        if self.style == "lecture":
-            return self._meta("reveal", lines, phrases.MORE)
-        return self._meta("probe", lines, phrases.DOUBT)
 
     def _unsure(self) -> Move:
         state = self.progress

@@ -91,6 +91,7 @@ def move_request(
     turns: int = 0,
     tools: Sequence[str] = (),
     with_digest: bool = True,
+    topic: str = TITLE,
 ) -> dict[str, Any]:
     outline = "\n".join(
         f"s{number} {point['title']}" for number, point in enumerate(grounded["outline"], 1)
@@ -99,7 +100,7 @@ def move_request(
     digest = grounded["digest"] if with_digest else "An overview."
     system = (
         f"STYLE: {style}\n- rules\n\nANSWER CONTRACT\n- rules\n{observer}\nMETA topicId=t1\n"
-        f"TOPIC: {TITLE}\nGROUNDED DIGEST:\n{quoted(digest)}\nSOURCES:\n| none\n"
+        f"TOPIC: {topic}\nGROUNDED DIGEST:\n{quoted(digest)}\nSOURCES:\n| none\n"
         f"OUTLINE:\n{quoted(outline)}\n\nREVEAL STATE: {json.dumps(state)}\nLEARNER TURNS: {turns}"
     )
     message = "LEARNER UTTERANCE\n" + (quoted(utterance) if utterance else "(none)")

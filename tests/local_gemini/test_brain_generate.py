@@ -162,8 +162,7 @@ def test_a_pdf_is_refused_in_plain_words() -> None:
     generated = BRAIN.generate("any", {"contents": [{"role": "user", "parts": parts}]})
     answer = json.loads(generated.text or "")
     assert answer["digest"] == ""
-    assert answer["unreadable"].startswith("The local tutor can not read PDF files.")
-    assert "Paste" in answer["unreadable"] or "paste" in answer["unreadable"]
+    assert answer["unreadable"].startswith("The local tutor can not read this file.")
 
 
 def test_news_are_not_made_up() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,6 +11,8 @@ import pytest
 from agent.agenda import cover, is_complete
 from agent.decision import parse_decision
 from local_gemini.speech.end_pointer import SileroEndPointer
+from tests.local_gemini.learners import TEXTS, good
+from tests.local_gemini.learners import Lesson as Spoken
 from tests.local_gemini.lesson_text import (
     GOOD_ANSWERS,
     VACCINES,
@@ -121,3 +124,22 @@ def test_a_spoken_question_is_answered_at_once_in_conversation() -> None:
     assert "bone marrow" in reply
     assert lesson.modes[-1] == "reveal"
     assert len(lesson.covered) == 1
+
+
+@pytest.mark.parametrize("stem", ["How_vaccines_work", "Sleep_and_memory"])
+def test_spoken_answers_about_other_texts_reach_the_summary(stem: str) -> None:
+    """Answers go through the voice and the recogniser; what is misheard is not said back."""
+    path = next(path for path in TEXTS if path.stem == stem)
+    talk = Spoken(brain(), path, "Socratic")
+    for turn in range(2 * len(talk.points) + 3):
+        words = good(talk, turn)
+        heard = recogniser().transcribe(learner_pcm(words))
+        reply = talk.say(heard)
+        spoken = set(re.findall(r"[a-z]{4,}", heard.lower()))
+        known = set(re.findall(r"[a-z]+", path.read_text("utf-8").lower()))
+        first = set(re.findall(r"[a-z]{4,}", reply.split(".")[0].lower()))
+        assert not (first & spoken) - known - {"exactly", "right", "well", "said", "hello"}
+        if talk.progress.closed:
+            break
+    assert talk.progress.closed, talk.replies
+    assert "In short:" in talk.replies[-1]

@@ -124,6 +124,16 @@ def test_the_voice_speaks_at_24_khz_at_a_teaching_pace() -> None:
     assert 3_000 < np.abs(samples).max() <= 32_767
 
 
+def test_sentences_are_parted_by_a_natural_pause() -> None:
+    said = "Antibodies block the germ. Memory cells remember it."
+    loud = np.flatnonzero(np.abs(np.frombuffer(voice().speak(said), "<i2").astype(int)) > 400)
+    pauses = np.diff(loud) / 24_000
+    assert 0.12 <= pauses.max() <= 0.27
+    ending = np.frombuffer(voice().speak("Let us go on."), "<i2")
+    still = len(ending) - np.flatnonzero(np.abs(ending.astype(int)) > 400)[-1]
+    assert 0.1 <= still / 24_000 <= 0.25
+
+
 def test_short_lines_are_kept() -> None:
     first = voice().speak("Good.")
     began = time.process_time()
