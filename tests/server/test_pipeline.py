@@ -392,7 +392,7 @@ async def test_a_late_end_leaves_the_lease_of_the_next_run_alone(world: World) -
 # --- usage, switches, access --------------------------------------------------------------------
 
 
-@pytest.mark.req("PIPE-20", "AUTH-17", "AUTH-18", "AUTH-21")
+@pytest.mark.req("PIPE-20", "AUTH-17", "AUTH-18", "AUTH-21", "GOTCHA-11")
 async def test_searches_are_counted_and_never_capped(
     world: World, caplog: pytest.LogCaptureFixture
 ) -> None:
