@@ -16,7 +16,8 @@ from media.pacer import Pacer, Tick
 
 # A process admits a handful of set-ups a second: each is 10 to 15 ms of its core.
 OPEN_EVERY_S = 0.2
-SCRAPE_S = 1.0
+# Each costs the server a few ms: its quantiles are sorted when asked for.
+SCRAPE_S = 2.0
 # Multiples of it are spread evenly over a round, however many there are.
 GOLDEN = 0.618_034
 
@@ -24,7 +25,7 @@ GOLDEN = 0.618_034
 @dataclass
 class Window:
     """One stretch of measuring. Shares are of one core, `waited_share` of the time that the server
-    was ready and did not run; times in s; `scrapes` one a second."""
+    was ready and did not run; times in s; `scrapes` one in SCRAPE_S."""
 
     lessons: int
     seconds: float
@@ -43,7 +44,7 @@ class Window:
         return self.server_share / self.lessons
 
     def span(self, name: str, q: float = 0.95) -> float | None:
-        """A quantile of a span of the server: the middle one of those of each second."""
+        """A quantile of a span of the server: the middle one of the scrapes."""
         found = (span_of(scrape, name, q) for scrape in self.scrapes)
         return middle([value for value in found if value is not None])
 
