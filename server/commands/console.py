@@ -23,12 +23,14 @@ class CommandFailed(Exception):
 async def opened(settings: Settings | None = None) -> AsyncIterator[Context]:
     """The context of the server with these settings: its store is usable, its models are not.
 
-    Raises SettingsInvalid, SecretDamaged, OSError.
+    Raises SettingsInvalid, SecretDamaged, StoreDown, OSError.
     """
     ctx = build_app(settings or load_settings())[CONTEXT]
     try:
+        await ctx.store.open()
         yield ctx
     finally:
+        await ctx.identity.close()
         await ctx.store.close()
 
 

@@ -49,7 +49,8 @@ async def examine() -> AsyncIterator[Finding]:
     yield fine("settings", "the environment is consistent")
     yield machine.clock(settings, datetime.now(UTC))
     usable = True
-    for finding in machine.data_dir(settings):
+    kept_here = settings.store == "sqlite" or settings.identity == "local"
+    for finding in machine.data_dir(settings) if kept_here else ():
         usable = usable and not (finding.check == "data" and finding.level is Level.FAILURE)
         yield finding
     for finding in await asyncio.to_thread(lambda: list(machine.ports(settings))):

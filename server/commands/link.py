@@ -21,7 +21,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 async def run(options: argparse.Namespace) -> int:
     async with opened() as ctx:
-        if str(ctx.settings.identity) != "local":
+        if ctx.local_identity is None:
             raise CommandFailed(
                 f"with PIDJIN_IDENTITY={ctx.settings.identity} people sign in there, without links"
             )

@@ -14,12 +14,21 @@ from server.commands.finding import Finding, broken, doubtful, fine
 from server.config import CONFIG_PATH, AppConfig, mistakes, overlay
 from server.context import Context
 from server.identity.local import SecretDamaged
+from server.identity.port import SignInUnusable
 from server.roles import Role
 from server.settings import Settings, gemini_api_key
 from server.store.port import CannotOpen, StoreError
 
 ANSWER_S = 10.0
 _DOCTOR = "doctor/last"
+_MEND = {
+    "sqlite": "Put the last backup in its place, or check access to it.",
+    "firestore": "Check PIDJIN_FIREBASE_PROJECT, the credentials and the network.",
+}
+_FIRST_ADMIN = {
+    "local": "Open the link that pidjin link prints.",
+    "firebase": "Set PIDJIN_ADMIN_EMAIL, start the server, and sign in with that address.",
+}
 
 
 async def stored(settings: Settings) -> tuple[list[Finding], AppConfig]:
@@ -32,9 +41,13 @@ async def stored(settings: Settings) -> tuple[list[Finding], AppConfig]:
     except CannotOpen as error:
         fix = "Change that environment variable; see pidjin --help"
         return [broken("store", str(error), fix)], AppConfig()
+    except SignInUnusable as error:
+        fix = "Set what it names, or PIDJIN_IDENTITY=local."
+        return [broken("identity", str(error), fix)], AppConfig()
     except (StoreError, OSError) as error:
-        fix = "Put the last backup in its place, or check access to it."
-        return [broken("store", f"the store cannot be used: {error}", fix)], AppConfig()
+        return [broken("store", f"the store cannot be used: {error}", _MEND[settings.store])], (
+            AppConfig()
+        )
 
 
 async def _read_and_write(ctx: Context) -> tuple[list[Finding], AppConfig]:
@@ -47,6 +60,7 @@ async def _read_and_write(ctx: Context) -> tuple[list[Finding], AppConfig]:
         key = mistake.partition(":")[0]
         fix = f"Run pidjin config unset {key}" if ":" in mistake else "Run pidjin config get"
         found.append(doubtful("config", f"stored and without effect: {mistake}", fix))
+    await ctx.identity.open()
     admins = await ctx.store.query("users", where={"role": Role.ADMIN.value}, limit=1)
     if admins:
         found.append(fine("identity", f"{ctx.settings.identity}: there is an admin"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,8 +16,10 @@ from server.clock import SystemClock
 from server.commands.console import table
 from server.identity.links import OneTimeLinks
 from server.roles import Role
+from server.store.firestore import FirestoreStore
 from server.store.records import new_user, user_path
 from server.store.sqlite import SqliteStore
+from tests.emulator import new_project
 
 Say = Callable[..., Awaitable[tuple[int, str, str]]]
 
@@ -237,6 +240,30 @@ async def test_a_link_needs_an_address(say: Say, monkeypatch: pytest.MonkeyPatch
     code, _, err = await say("link")
     assert code == 1
     assert "--url" in err
+
+
+@pytest.mark.req("CARD-9", "CARD-10")
+async def test_commands_work_on_firestore_and_say_where_people_sign_in(
+    say: Say, data: Path, firestore_host: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PIDJIN_STORE", "firestore")
+    monkeypatch.setenv("PIDJIN_IDENTITY", "firebase")
+    monkeypatch.setenv("PIDJIN_FIREBASE_PROJECT", new_project())
+    monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", firestore_host)
+    there = FirestoreStore(os.environ["PIDJIN_FIREBASE_PROJECT"], emulator_host=firestore_host)
+    now = SystemClock().now()
+    user = new_user(email="ada@example.org", display_name="Ada", role="pending", now=now)
+    await there.create("users/ada", user)
+    assert (await say("config", "set", "contextTiers.deep.agendaMax", "15"))[0] == 0
+    assert (await say("config", "get", "contextTiers.deep.agendaMax"))[1] == "15\n"
+    assert (await say("users", "approve", "ADA@example.org"))[0] == 0
+    _, out, _ = await say("users", "list", "--role", "approved", "--json")
+    assert [row["uid"] for row in json.loads(out)] == ["ada"]
+    code, _, err = await say("link")
+    assert code == 1
+    assert "PIDJIN_IDENTITY=firebase" in err
+    assert not data.exists()
+    await there.close()
 
 
 async def test_mistakes_in_the_settings_are_told_to_commands_too(

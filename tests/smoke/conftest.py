@@ -18,8 +18,8 @@ import pytest
 
 from tests.rig import Person
 
-READY_S = 60.0
-EXIT_S = 20.0
+READY_S = 120.0
+EXIT_S = 30.0
 
 
 @dataclass
