@@ -10,7 +10,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from local_gemini.brain.language import alike, content_words, negated, rarity, words
+from local_gemini.brain.denial import denies
+from local_gemini.brain.language import alike, rarity, words
 from local_gemini.brain.matching import Heard, meaning, meanings
 from local_gemini.brain.numerals import in_digits
 from local_gemini.brain.points import Point
@@ -29,10 +30,11 @@ ASKED_HITS, OTHER_HITS = 1.0, 1.8
 STRONG_SIMILARITY, STRONG_LEAD, STRONG_WORDS = 0.6, 0.1, 3
 # A sentence of the text, said nearly whole, shows its point whatever was asked.
 SAID_SHARE, SAID_WORDS = 0.75, 3
+# Counting small words too, which may be all that a short sentence has.
+REPEATED_SHARE = 0.85
 # So does most of what answers the question, unless the utterance is about something else.
 KEY_SHARE, KEY_SIMILARITY = 0.6, 0.3
-# A clause that shares this much of its words with the text but not its negation denies it.
-DENIED_SHARE = 0.7
+# Who names the topic has not said much about a point of it.
 TOPIC_WEIGHT = 0.4
 RELATED_SIMILARITY, CLOSE_SIMILARITY = 0.3, 0.5
 EXPLAINED_SHARE, EXPLAINED_SIMILARITY = 0.6, 0.6
@@ -75,7 +77,6 @@ class Judge:
         for point, held in zip(self.points, self.weights, strict=True):
             own = set(meanings(point.title))
             for item in held:
-                # Who names the topic has not said much about a point of it.
                 if item not in own and any(_kin(item, other) for other in about):
                     held[item] *= TOPIC_WEIGHT
         self.spoken: dict[str, set[str]] = {}
@@ -112,12 +113,14 @@ class Judge:
             index
             for index in range(len(self.points))
             if self._shows(index, heard, fresh, hits[index], similar, index == asked)
-            or self._said(index, heard, fresh)
+            or self._said(index, heard, fresh, question)
         }
         if asked is not None and self._answers(answer, question, heard, fresh, similar[asked]):
             covered.add(asked)
-        denied = {index for index in covered if self._denies(index, utterance)}
-        against = asked is not None and hits[asked] != {} and self._denies(asked, utterance)
+        denied = {index for index in covered if denies(self._texts[index][1:], utterance)}
+        against = (
+            asked is not None and hits[asked] != {} and denies(self._texts[asked][1:], utterance)
+        )
         matched = frozenset(item for found in hits for item in found)
         related = self._related(utterance, fresh, hits, similar, asked)
         return Judgement(
@@ -127,7 +130,7 @@ class Judge:
             matched | frozenset(item for item in heard.items if item in self.spoken),
             key=frozenset(meanings(answer)) - frozenset(meanings(question)),
             denied=against or (asked is not None and asked in denied),
-            echo=not fresh,
+            echo=not fresh and not covered,
         )
 
     def explained(self, reply: Sequence[str]) -> frozenset[int]:
@@ -211,9 +214,11 @@ class Judge:
         best = similar[index] >= max(similar) - 0.05
         return best and similar[index] >= OTHER_SIMILARITY and hits >= OTHER_HITS
 
-    def _said(self, index: int, heard: Heard, fresh: frozenset[str]) -> bool:
+    def _said(self, index: int, heard: Heard, fresh: frozenset[str], asked: str) -> bool:
         """Whether one sentence of the point was said nearly whole, not only by the question."""
         every = frozenset(heard.items)
+        if any(_repeats(line, heard.words, asked) for line in self.points[index].body):
+            return True
         for line in self.points[index].body[:BODY_SENTENCES]:
             needed = set(meanings(line))
             if len(needed) < SAID_WORDS:
@@ -234,19 +239,6 @@ class Judge:
         said = sum(heard.weight(item, self.spoken.get(item, ()), fresh) for item in needed)
         short = len(needed) == 1 and len(fresh) <= 2
         return said >= KEY_SHARE * len(needed) and (similar >= KEY_SIMILARITY or short)
-
-    def _denies(self, index: int, utterance: str) -> bool:
-        """Whether a clause of `utterance` is a clause of the point turned into its opposite."""
-        clauses = [clause for line in self._texts[index][1:] for clause in _clauses(line)]
-        for said in _clauses(utterance):
-            own = set(meanings(said))
-            for clause in clauses:
-                known = set(meanings(clause))
-                shared = sum(any(alike(item, other) for other in known) for item in own)
-                same = shared >= max(DENIED_SHARE * len(own), len(known) / 2)
-                if same and negated(said) != negated(clause):
-                    return True
-        return False
 
     def _related(
         self,
@@ -280,14 +272,18 @@ class Judge:
         return float(first @ second)
 
 
+def _repeats(line: str, said: frozenset[str], question: str) -> bool:
+    """Whether `said` holds `line` word by word, small words included, beyond the question."""
+    needed = {word.lower() for word in words(line)}
+    known = {word.lower() for word in words(question)}
+    return (
+        len(needed) >= 4
+        and len(needed & said) >= REPEATED_SHARE * len(needed)
+        and bool((needed - known) & said)
+        and len(needed & known) < REPEATED_SHARE * len(needed)
+    )
+
+
 def _kin(left: str, right: str) -> bool:
     shorter, longer = sorted((left, right), key=len)
     return alike(left, right) or (len(shorter) >= 5 and longer.startswith(shorter))
-
-
-def _clauses(text: str) -> list[str]:
-    """The clauses of `text` that have at least two words that carry meaning."""
-    parts = re.split(
-        r"[,;:.!?]|\b(?:so that|so|but|because|which|while|and)\b|(?=\bwithout\b)", text
-    )
-    return [part.strip() for part in parts if len(content_words(part)) >= 2]

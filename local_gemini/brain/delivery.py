@@ -210,6 +210,11 @@ class Delivery:
         if point is None or self.unaided:
             return ""
         body = self.judge.points[point].body
+        ask = self._ask_of(self.progress.question)
+        if ask is not None and ask.cloze and point in judged.covered:
+            needed = set(meanings(ask.answer))
+            if len(needed & judged.said) >= SAID_ALREADY * len(needed):
+                return f"{self._pick(forms)} {self.material.inside(ask.answer)}."
         said = quote(
             body,
             judged.matched,

@@ -32,7 +32,7 @@ _UNSURE = re.compile(
     r"\b(?:(?:i )?(?:don'?t|do not|didn'?t|can'?t|cannot|could ?n'?t) "
     r"(?:really |even |quite )?(?:know|remember|understand|recall|get (?:it|this|that)|"
     r"say|tell|answer|think of)|"
-    r"no (?:idea|clue)|not (?:really )?sure|(?:have|got) no|haven'?t (?:a clue|an idea)|"
+    r"no (?:idea|clue)|not (?:really )?sure|i(?:'ve got| have| got) no|haven'?t (?:a clue|an idea)|"
     r"i(?:'m| am) (?:lost|stuck|confused|unsure)|i forg[eo]t(?:ten)?|i give up|"
     r"give me a hint|a hint|help me|dunno|beats me|nothing comes)\b"
 )

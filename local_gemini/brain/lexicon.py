@@ -80,7 +80,7 @@ VAGUE = _set(
     particular people person possible previous recent second short similar simple single small
     special strong usual various way ways weak whole years year days day hours hour times time
     number amount kind sort type part parts reason result case cases end start alone together
-    instead enough"""
+    instead enough factor factors aspect aspects step steps"""
 )
 # Content words that a question uses to ask, not to name its subject.
 REQUEST_WORDS = _set(

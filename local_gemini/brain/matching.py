@@ -57,6 +57,7 @@ class Heard:
     def __init__(self, utterance: str) -> None:
         plain = words(in_digits(utterance))
         joined = [left + right for left, right in pairwise(plain)]
+        self.words = frozenset(word.lower() for word in plain)
         self.items = meanings(utterance)
         self._items = set(self.items)
         self._joined = {meaning(word) for word in joined if len(word) > 6}

@@ -72,7 +72,7 @@ def running(title: str, body: Sequence[str] = ()) -> str:
         return text
     if first[0] not in names and not (kind is Kind.NAME and first[0].lower() not in lists.ARTICLES):
         text = inside(text, names)
-    if kind is not Kind.ONE and kind is not Kind.NAME:
+    if kind not in (Kind.ONE, Kind.NAME, Kind.PLURAL):
         return text
     low = text.lower()
     if low.split()[0] in lists.DETERMINERS or (first[0] in names and kind is Kind.ONE):
@@ -81,8 +81,13 @@ def running(title: str, body: Sequence[str] = ()) -> str:
     pattern = re.escape(text)
     if any(re.match(rf"{pattern}\b", line, re.IGNORECASE) for line in body):
         return text
+    bare_too = re.search(rf"(?<!the )(?<!\w){pattern}\b", source, re.IGNORECASE)
+    if kind is Kind.PLURAL and bare_too is not None:
+        return text
     if re.search(rf"\b(?:the|a|an|each|every|its|their)\s+{pattern}\b", source, re.IGNORECASE):
         return f"the {text}"
+    if kind is Kind.PLURAL:
+        return text
     bare = re.search(rf"(?<!\w){pattern}\b", source, re.IGNORECASE)
     if bare is not None or kind is Kind.NAME or _mass(_head(text)):
         return text

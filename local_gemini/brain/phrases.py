@@ -69,13 +69,14 @@ NO_REASON = "The text gives no further reason for that."
 NO_EXAMPLE = "The text gives no example of that."
 # Questions about the talk itself; the question about the text stays open behind them.
 META = frozenset((*OFFERS, MORE, ANY_MORE, DOUBT, *(asking for _, asking in UNCLEAR)))
-# Said often, so their sound is made once at start.
+# Lines that lead into what matters; a reply said once more goes without them.
+FILLERS = frozenset(
+    (*PRAISE, *HEARD, *FINISH, *STUCK, *TELL, *PARK, *BACK, *SURE, *GOING_ON, GOOD_QUESTION, AGAIN)
+)
+# First lines of many replies: their sound is made at start, so that a reply begins at once.
 OPENERS = (
-    *(*PRAISE, *HEARD, *FINISH, *STUCK, *TELL, *PARK, *BACK, *WAITING, *SURE, *GOING_ON),
-    *(line for pair in UNCLEAR for line in pair),
-    *OFFERS,
-    *(OTHERWISE, MORE, ANY_MORE, WELCOME, AGAIN, ONCE_MORE, GOOD_QUESTION, DIFFERENT, DOUBT),
-    *(NOTED, NO_EXAMPLE, "Hello."),
+    *(*PRAISE, *STUCK, *SURE, *GOING_ON, *PARK, *(said for said, _ in UNCLEAR)),
+    *(WAITING[1], GOOD_QUESTION, ONCE_MORE, "Hello."),
 )
 NO_KNOWLEDGE_HERE = (
     "As the local tutor I have no knowledge of my own here, so you explain and I ask."

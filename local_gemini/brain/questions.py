@@ -13,6 +13,7 @@ from local_gemini.brain import grammar_words as lists
 from local_gemini.brain.clauses import ask, clause_of, inside, what_does, what_is
 from local_gemini.brain.grammar import NOUN_TAGS, is_plural, noun_phrases, span, tagged
 from local_gemini.brain.language import words
+from local_gemini.brain.matching import meanings
 
 QUESTION_WORDS_MAX = 18
 SENTENCE_WORDS_MAX = 40
@@ -89,8 +90,7 @@ def _asked(said: str, names: frozenset[str]) -> Iterator[tuple[str, str, str]]:
             if not main.lead and (text := ask(main, "When", names=names)):
                 yield "when", text, f"{found[2]} {found[3]}"
         elif _has_verb(found[3]):
-            past = _past(found[3])
-            happens = "happened" if past else "happens"
+            happens = "happened" if _past(found[1], found[3]) else "happens"
             yield "when", f"What {happens} {found[2].lower()} {inside(found[3], names)}", found[1]
         return
     if found := _BY_DOING.match(said):
@@ -108,7 +108,7 @@ def _fronted(
         return
     if word != "without" and not _has_verb(condition):
         return
-    what = "happened" if _past(main) or _past(condition) else "happens"
+    what = "happened" if _past(main, condition) else "happens"
     first = tagged(main)
     if first and first[0].tag == "V" and first[0].text.islower():
         yield "when", f"What do you do {word} {inside(condition, names)}", main
@@ -172,9 +172,13 @@ def _has_verb(text: str) -> bool:
     return any(token.tag in "VA" for token in tagged(text))
 
 
-def _past(text: str) -> bool:
-    clause = clause_of(text[:1].upper() + text[1:])
-    return clause is not None and clause.past
+def _past(main: str, condition: str) -> bool:
+    """Whether it is told in the past; the main clause knows best."""
+    for text in (main, condition):
+        clause = clause_of(text[:1].upper() + text[1:])
+        if clause is not None:
+            return clause.past
+    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,4 +217,7 @@ def cloze_of(line: str, hidden: frozenset[str], names: frozenset[str]) -> Cloze 
         return None
     if lists.DEMONSTRATIVES & {tokens[0].low} or tokens[0].tag == "O":
         return None
-    return Cloze(f"{inside(begun, names)} …?", said[tokens[start].start :])
+    answer = said[tokens[start].start :]
+    if not set(meanings(answer)) - set(meanings(begun)):
+        return None
+    return Cloze(f"{inside(begun, names)} …?", answer)

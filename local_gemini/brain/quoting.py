@@ -15,7 +15,7 @@ from local_gemini.brain.language import words
 from local_gemini.brain.lexicon import VAGUE
 from local_gemini.brain.matching import meaning, meanings
 
-PHRASE_WORDS_MAX, QUOTE_WORDS_MAX = 8, 14
+PHRASE_WORDS_MAX, QUOTE_WORDS_MAX = 8, 16
 # A single word is worth saying back only when it is this telling.
 SINGLE_WEIGHT = 0.8
 # What it is worth that a phrase holds words of the answer that was asked for.
@@ -35,7 +35,7 @@ _LEANING = re.compile(
 )
 _TAIL = re.compile(
     r",?\s+(?:because|so that|which is why|although|while|whereas|until|as soon as)\s|;\s|"
-    r",\s+(?:so|which|who|where|but|yet|and|as|for example|such as)\s|:\s|\s[–—-]\s",
+    r",\s+(?:so|which|who|where|but|yet|and|as|for example|such as)\s|:\s|\.\s|\s[–—-]\s",
     re.IGNORECASE,
 )
 

@@ -22,6 +22,10 @@ FEW_WORDS = 30
 _CALLED = re.compile(
     r"\b(?:called|known as|named|termed|so-called)\s+(?:an?\s+|the\s+)?[\"“']?", re.IGNORECASE
 )
+_NAME = re.compile(r"\b[A-Z]\w+ of (?:the )?[A-Z]\w+(?: [A-Z]\w+)*")
+# What only pictures a thing is not what the text is about.
+_COMPARED = re.compile(r"\b(?:like|as) (?:an?|the|if)\b")
+COMPARED = 1.2
 _VAGUE_HEADS = VAGUE | {"idea", "thing", "one", "form", "lot", "rest", "side", "set", "way", "bit"}
 
 
@@ -104,12 +108,17 @@ def _named(line: str, *, first: bool) -> Iterator[tuple[str, float]]:
     """The noun phrases of `line` that can be a title, with what speaks for each."""
     tokens = tagged(line)
     clause = clause_of(line)
+    for match in _NAME.finditer(line):
+        if match.start() > 0 and len(match[0].split()) <= WORDS_MAX:
+            yield match[0], NAMED + WITH_OF
     calls = [match.end() for match in _CALLED.finditer(line)]
     for phrase in noun_phrases(line):
         start = _without_article(tokens, phrase)
         name, value = _worded(line, tokens, phrase, start)
         if not name:
             continue
+        if _COMPARED.search(line[: tokens[phrase.first].start + 3]):
+            value -= COMPARED
         plain = span(line, tokens, start, phrase.head + 1)
         if any(0 <= tokens[start].start - end <= 1 for end in calls):
             value += DEFINED
@@ -133,6 +142,8 @@ def _worded(line: str, tokens: tuple[Token, ...], phrase: Phrase, start: int) ->
     if head.tag not in NOUN_TAGS or not content_words(plain) or tokens[start].tag in "#E":
         return "", 0.0
     joined = phrase.last > phrase.head + 1
+    if joined and phrase.last < len(tokens) and tokens[phrase.last].low == "of":
+        return "", 0.0
     weak = head.low in _VAGUE_HEADS or stem(head.text) in {stem(word) for word in _VAGUE_HEADS}
     if joined and len(whole.split()) <= WORDS_MAX:
         article = tokens[phrase.first]

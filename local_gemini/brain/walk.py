@@ -93,11 +93,7 @@ class Walk(Answering):
         if intent is Intent.REPEAT and state.last is not None:
             return state.last
         if intent is Intent.SLOWER and state.last is not None:
-            again = [
-                line
-                for line in state.last.sentences
-                if line not in phrases.OPENERS or line.endswith("?")
-            ]
+            again = [line for line in state.last.sentences if line not in phrases.FILLERS]
             return Move(state.last.mode, (phrases.ONCE_MORE, *(again or state.last.sentences)))
         if intent is Intent.WAIT:
             return Move("probe", phrases.WAITING)
