@@ -229,6 +229,15 @@ class Call:
         return found
 
     @property
+    def kinds(self) -> list[str]:
+        """Every message's type in order, `server-message` by the type of its data."""
+        told = [json.loads(text) for text in self.client.messages]
+        return [
+            str(one["data"]["type"] if one["type"] == "server-message" else one["type"])
+            for one in told
+        ]
+
+    @property
     def state(self) -> str:
         states = self.messages("status")
         return str(states[-1]["state"]) if states else ""
@@ -378,4 +387,11 @@ async def house(
             url = str(server.make_url("")).rstrip("/")
             yield House(url, http, ctx, app[LESSONS], gemini, app[PLANE], problems)
     gc.collect()
+    _freeze()
     assert problems == []
+
+
+@functools.cache
+def _freeze() -> None:
+    """What every house shares is loaded by now: no collection has to look through it again."""
+    gc.freeze()
