@@ -22,6 +22,8 @@ _PRONOUN = re.compile(
 )
 
 BODY_SENTENCES = 8
+# About 9 ms each; of longer topics the rest is embedded when it is compared.
+PREPARED_TEXTS = 32
 # Thresholds of cosine similarity (MiniLM) and of shared telling words, fixed on a development set
 # of utterances that shares no text with the measured ones (tests/local_gemini).
 ASKED_SIMILARITY, OTHER_SIMILARITY = 0.42, 0.56
@@ -170,8 +172,8 @@ class Judge:
         return self._pair(left, right)
 
     def prepare(self) -> None:
-        """Embed what is compared later, so that no turn has to wait for it."""
-        texts = [text for group in self._texts for text in group]
+        """Embed what is compared first, so that no early turn has to wait for it."""
+        texts = [text for group in self._texts for text in group][:PREPARED_TEXTS]
         self._vectors.of([*texts, *([self.topic] if self.topic else [])])
 
     def _hits(self, index: int, heard: Heard, fresh: frozenset[str]) -> Mapping[str, float]:
