@@ -8,6 +8,7 @@ that of the blocks.
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from dataclasses import dataclass
 from typing import Literal
@@ -116,8 +117,9 @@ class Gate:
         """One block that begins at `at` (s, monotonic). Raises ValueError on another length."""
         if len(pcm20) != BLOCK_BYTES:
             raise ValueError(f"a block has {BLOCK_BYTES} bytes, not {len(pcm20)}")
-        self._level = max(_level(pcm20), self._level * METER_FALL)
-        events = self._listen(pcm20, at)
+        rms = _rms(pcm20)
+        self._level = max(_level(rms), self._level * METER_FALL)
+        events = self._listen(pcm20, rms, at)
         if not self.settings.service_ends_turns and SpeechEnded in map(type, events):
             self._open = False
         forward = self._forward(pcm20, opening=SpeechStarted in map(type, events))
@@ -127,7 +129,7 @@ class Gate:
 
     # --- speech ----------------------------------------------------------------------------------
 
-    def _listen(self, pcm20: bytes, at: float) -> list[GateEvent]:
+    def _listen(self, pcm20: bytes, rms: float, at: float) -> list[GateEvent]:
         settings, speech = self.settings, self._speech
         if settings.mode == "ptt":
             return self._listen_held(pcm20, at)
@@ -136,7 +138,7 @@ class Gate:
         reading = self._vad.feed(pcm20)
         if reading.speech >= bar:
             return speech.voiced(at, need, settings.sustained_ms)
-        if not speech.certain and reading.stage1 >= settings.warm and _rms(pcm20) >= LOUD:
+        if not speech.certain and reading.stage1 >= settings.warm and rms >= LOUD:
             return speech.hinted(at)
         brief = self._over_tutor and settings.service_ends_turns
         return speech.unvoiced(at, settings.brief_hangover_ms if brief else settings.hangover_ms)
@@ -241,15 +243,16 @@ def _samples(pcm: bytes) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
 
 
 def _rms(pcm: bytes) -> float:
+    if not any(pcm):
+        return 0.0
     samples = _samples(pcm)
-    return float(np.sqrt(np.dot(samples, samples) / len(samples)))
+    return math.sqrt(float(np.dot(samples, samples)) / len(samples))
 
 
-def _level(pcm20: bytes) -> float:
-    rms = _rms(pcm20)
+def _level(rms: float) -> float:
     if rms < 1.0:
         return 0.0
-    db = 20 * float(np.log10(rms / 32768))
+    db = 20 * math.log10(rms / 32768)
     return min(1.0, max(0.0, (db - METER_FLOOR_DB) / (METER_TOP_DB - METER_FLOOR_DB)))
 
 

@@ -75,17 +75,30 @@ class Pacer:
                 await self._wanted.wait()
             start, count = loop.time(), 0
             while any(self._slots):
-                count += 1
-                while not self._slots[count % SLOTS]:
-                    count += 1
+                count = self._next(count)
                 due = start + count * step
                 # Even when late: one turn of the loop, so that packets come in between.
                 await asyncio.sleep(max(0.0, due - loop.time()))
                 now = loop.time()
-                self._late.append(max(0.0, now - due))
-                if now - due > CATCH_UP_S:
-                    start, self._restarts = now - count * step, self._restarts + 1
-                self._run_slot(self._slots[count % SLOTS], now)
+                # After a stall every lesson's tick that is due, once, in one turn of the loop.
+                for _ in range(SLOTS):
+                    self._late.append(max(0.0, now - due))
+                    if now - due > CATCH_UP_S:
+                        start, self._restarts = now - count * step, self._restarts + 1
+                    self._run_slot(self._slots[count % SLOTS], now)
+                    if not any(self._slots):
+                        break
+                    due = start + self._next(count) * step
+                    if due > now:
+                        break
+                    count = self._next(count)
+
+    def _next(self, count: int) -> int:
+        """The next step whose slot has a tick; some slot has."""
+        count += 1
+        while not self._slots[count % SLOTS]:
+            count += 1
+        return count
 
     def _run_slot(self, slot: list[Tick], now: float) -> None:
         for tick in tuple(slot):

@@ -29,6 +29,8 @@ HOLD_HOPS = 15  # 240 ms
 # Silero's memory sags after long non-speech: it starts afresh after 2 s of clear non-speech.
 CLEAR = 0.15
 CLEAR_WINDOWS = 2 * RATE // WINDOW
+# So many blocks of digital silence are listened to before the models rest.
+STILL_BLOCKS = 15
 
 Samples = NDArray[np.int16]
 
@@ -109,6 +111,7 @@ class Vad:
         self.reset()
 
     def reset(self) -> None:
+        self._still = 0
         self._first.reset()
         self._second.reset()
         self._hop = np.zeros(0, np.int16)
@@ -119,12 +122,23 @@ class Vad:
 
     def feed(self, pcm20: bytes) -> VadReading:
         """Raises ValueError on half a sample."""
+        self._still = self._still + 1 if not any(pcm20) else 0
+        if self._still > STILL_BLOCKS and not self._warm_hops:
+            return self._rest()
         samples = np.frombuffer(pcm20, "<i2")
         waiting = np.concatenate((self._hop, samples)) if len(self._hop) else samples
         whole = len(waiting) // HOP * HOP
         for start in range(0, whole, HOP):
             self._reading = self._listen(waiting[start : start + HOP])
         self._hop = waiting[whole:].copy()
+        return self._reading
+
+    def _rest(self) -> VadReading:
+        """Digital silence (mute, DTX, nobody there) costs nothing: both stages have seen enough."""
+        if self._still == STILL_BLOCKS + 1:
+            self._hop = np.zeros(0, np.int16)
+            self._recent = np.zeros(PREROLL, np.int16)
+            self._reading = VadReading(0.0, 0.0)
         return self._reading
 
     def _listen(self, hop: Samples) -> VadReading:

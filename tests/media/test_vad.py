@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import wave
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -62,7 +63,7 @@ def test_stage_two_rests_while_nothing_is_warm() -> None:
 
 def test_blocks_are_cut_into_hops_without_losing_samples() -> None:
     """20 ms blocks, one feed of everything and odd cuts give the same probabilities."""
-    pcm = silence(0.5) + speech()
+    pcm = silence(0.2) + speech()  # shorter than what the models rest in
     pcm = pcm[: len(pcm) // 512 * 512]
 
     def last(cut: int) -> vad.VadReading:
@@ -72,6 +73,22 @@ def test_blocks_are_cut_into_hops_without_losing_samples() -> None:
         return reading
 
     assert last(640) == last(len(pcm)) == last(1022)
+
+
+def test_digital_silence_costs_nothing_and_the_next_word_is_heard() -> None:
+    """A muted page sends exact zeros: after 300 ms of them neither model runs."""
+    detector = Vad()
+    for block in blocks(speech() + silence(1.0)):
+        detector.feed(block)
+    heard: list[object] = []
+    first = detector._first
+    detector._first = SimpleNamespace(  # type: ignore[assignment]
+        predict_i16=lambda hop: heard.append(hop) or first.predict_i16(hop), reset=first.reset
+    )
+    for block in blocks(silence(60)):
+        assert detector.feed(block).speech == 0.0
+    assert heard == []
+    assert max(detector.feed(block).speech for block in blocks(speech())) > 0.9
 
 
 def test_streams_share_a_session_and_nothing_else() -> None:
