@@ -69,6 +69,7 @@ def kind_of(model: type[BaseModel]) -> str:
 def asyncapi() -> dict[str, Any]:
     """AsyncAPI 3.0: `send` is what the server says, `receive` what it understands."""
     said = {**_rtvi_said(), **_own_said(), **{kind: _plain(kind) for kind in rtvi.PLAIN_TYPES}}
+    said["peerLeft"] = _PEER_LEFT
     heard = {kind_of(model): _heard(model) for model in rtvi.CLIENT_DATA}
     heard["keep-alive"] = _KEEP_ALIVE
     return {
@@ -229,6 +230,19 @@ def _frame(model: type[BaseModel], data: dict[str, Any], *, schema: bool = False
     return _envelope(kind, data)
 
 
+_PEER_LEFT = _message(
+    "peerLeft",
+    "The very last frame, after `closed`: the transport of stock clients hangs up and stays away.",
+    {
+        "type": "object",
+        "required": ["type", "message"],
+        "properties": {
+            "type": {"const": "signalling"},
+            "message": {"type": "object", "properties": {"type": {"const": "peerLeft"}}},
+        },
+    },
+    [json.loads(rtvi.PEER_LEFT)],
+)
 _KEEP_ALIVE = _message(
     "keep-alive",
     "A frame that begins with `ping` and is no JSON, as stock transports send every second.",

@@ -83,8 +83,9 @@ class Channel:
             self._put(rtvi.encode(message))
 
     def farewell(self, message: BaseModel) -> None:
-        """The last word to this peer, ready or not; the next peer never hears of it."""
+        """The last words to this peer, ready or not; the next peer never hears of them."""
         self._put(rtvi.encode(message))
+        self._put(rtvi.PEER_LEFT)
 
     def reply_ready(self, message_id: str, snapshot: list[BaseModel | str]) -> None:
         """Answers `client-ready`: `bot-ready`, the state of now, then what waited."""

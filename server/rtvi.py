@@ -95,6 +95,8 @@ __all__ = [
 LABEL = "rtvi-ai"
 # Design 3.3: larger client messages are dropped and counted.
 MAX_MESSAGE_BYTES = 64 * 1024
+# The transport's own word for a peer that goes on purpose: a stock client would redial otherwise.
+PEER_LEFT = '{"type":"signalling","message":{"type":"peerLeft"}}'
 
 
 def encode(message: BaseModel | str, message_id: str | None = None) -> str:

@@ -158,3 +158,6 @@ async def test_the_stock_client_sends_the_tutor_away(
         await until(lambda: ended(server), "the lesson ends", 5)
         closed = [m for m in await client.happened("serverMessage") if m["type"] == "closed"]
         assert [m["reason"] for m in closed] == ["stopped"]
+        # It was told that the tutor left: a stock client redials a peer that merely vanishes.
+        await until(lambda: client.happened("botDisconnected"), "the tutor has left")
+        await until(lambda: client.happened("disconnected"), "so the client hangs up")
