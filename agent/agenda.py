@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -9,6 +10,7 @@ from agent.labels import SAME_WORDS, holds, similarity
 from agent.prompts.quoting import one_line
 
 LABEL_CHARS = 160
+_TICK = re.compile(r"[\[［〔【]\W*(?:covered|ｃｏｖｅｒｅｄ)\W*[\]］〕】]", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,5 +101,5 @@ def agenda_lines(agenda: Sequence[str], covered: Iterable[str]) -> str:
 
 
 def _title(point: str) -> str:
-    # A title that ends in the tick itself must not look covered.
-    return one_line(point).replace("[covered]", "(covered)")
+    # A title that ends in the tick itself, however it is spelled, must not look covered.
+    return _TICK.sub("(covered)", one_line(point))

@@ -10,6 +10,19 @@ import unicodedata
 from typing import Any
 
 MARK = "| "
+# Zero-width space and joiners of no script, bidirectional overrides and isolates, soft hyphen,
+# annotations, tag letters, selectors beyond the emoji. The joiners that Persian, Indic scripts and
+# emoji need (U+200C, U+200D) stay.
+_INVISIBLE = (
+    ("\u00ad", "\u00ad"),
+    ("\u180e", "\u180e"),
+    ("\u200b", "\u200b"),
+    ("\u202a", "\u202e"),
+    ("\u2060", "\u206f"),
+    ("\ufeff", "\ufeff"),
+    ("\ufff9", "\ufffb"),
+    ("\U000e0000", "\U000e0fff"),
+)
 ONE_LINE_CHARS = 500
 
 
@@ -26,26 +39,36 @@ def one_line(text: str, limit: int = ONE_LINE_CHARS) -> str:
 
 
 def one_line_json(value: Any) -> str:
-    """Compact JSON without any character that some reader takes for a line end."""
+    """Compact JSON; what ends a line for some reader, or hides from a person, is escaped."""
     text = json.dumps(value, ensure_ascii=False, separators=(", ", ": "), allow_nan=False)
-    return "".join(f"\\u{ord(c):04x}" if _breaks_line(c) else c for c in text)
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(_escaped(c) if _breaks_line(c) or _hides(c) else c for c in text)
 
 
 def _breaks_line(char: str) -> bool:
-    # The line ends of str.splitlines; JSON has escaped everything below U+0020.
-    return char in "\x7f\x85\u2028\u2029"
+    # JSON has escaped everything below U+0020.
+    return unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp")
+
+
+def _escaped(char: str) -> str:
+    units = char.encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
 
 
 def _printable(line: str) -> str:
-    """Without control characters (a tab becomes a space) and without bidirectional overrides."""
+    """What a person would see of `line`: no control characters (a tab becomes a space), nothing
+    that hides or turns letters, no invisible alphabet that only a model reads."""
     if line.isascii() and line.isprintable():
         return line
     kept = []
     for char in line:
         if char == "\t":
             kept.append(" ")
-        elif unicodedata.category(char) in ("Cc", "Cs") or char in "\u202a\u202b\u202c\u202d\u202e":
-            continue
-        else:
+        elif not _breaks_line(char) and not _hides(char):
             kept.append(char)
     return "".join(kept)
+
+
+def _hides(char: str) -> bool:
+    return any(low <= char <= high for low, high in _INVISIBLE)

@@ -206,5 +206,24 @@ def test_lines() -> None:
     )
 
 
-def test_a_title_cannot_tick_itself() -> None:
-    assert agenda_lines(("Done [covered]",), ()) == "1. Done (covered)"
+@pytest.mark.req("OBS-12", "PROMPT-39")
+@pytest.mark.parametrize(
+    "tick",
+    [
+        "[covered]",
+        "[Covered]",
+        "[ covered ]",
+        "［covered］",
+        "［ｃｏｖｅｒｅｄ］",
+        "[cov\u200bered]",
+        "[covered\n]",
+    ],
+)
+def test_a_title_cannot_tick_itself(tick: str) -> None:
+    assert agenda_lines((f"Done {tick}",), ()) == "1. Done (covered)"
+
+
+def test_a_title_in_brackets_stays() -> None:
+    assert agenda_lines(("Done [uncovered] [covered later]",), ()) == (
+        "1. Done [uncovered] [covered later]"
+    )

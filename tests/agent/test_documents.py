@@ -20,6 +20,8 @@ from agent.topic import Grounded, Source
 from tests.agent.conftest import Bench
 from tests.agent.test_gateway import camel
 
+pytestmark = pytest.mark.req("TEST-7")
+
 STATEMENTS = "\n".join(f"{n}. Statement about thing {n}." for n in range(1, 16))
 PDF = b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n..."
 

@@ -31,6 +31,8 @@ from local_gemini.faults import refuse
 from tests.agent.conftest import KEY, Bench, Ledger
 from tests.agent.test_gateway import camel
 
+pytestmark = pytest.mark.req("TEST-3")
+
 TOPIC = Grounded(
     topic="Ocean currents",
     kind="core",

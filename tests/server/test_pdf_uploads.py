@@ -89,3 +89,16 @@ async def test_a_model_that_reads_files_gets_the_file(
     # The model may read what this server cannot: a scan.
     await learner.call("groundDocument", **upload(pdf_files.scan()))
     assert '"application/pdf"' in json.dumps(world.model.requests[-1][1])
+
+
+@pytest.mark.req("GRND-12", "GOTCHA-10", "TEST-7")
+async def test_two_owners_of_one_title_share_nothing(world: World) -> None:
+    ada, bo = await world.learner(), await world.learner("Bo", "bo@example.org")
+    moon = upload(pdf_files.lines("The moon pulls the sea."))
+    first = await ada.call("groundDocument", **moon)
+    second = await bo.call("groundDocument", **upload(pdf_files.lines("The sun pulls as well.")))
+    assert first["topicId"] != second["topicId"]
+    assert "The sun pulls as well." in world.model.prompts[-1]
+    again = await ada.call("groundDocument", **moon)
+    assert again["fromCache"]
+    assert again["topicId"] == first["topicId"]
