@@ -41,6 +41,7 @@ _ENVIRONMENT = """\
 environment:
   PIDJIN_HOST           address to listen on (127.0.0.1)
   PIDJIN_PORT           TCP port (8080)
+  PIDJIN_UDP_HOST       address that lessons listen on (that of PIDJIN_HOST)
   PIDJIN_UDP_PORT       UDP port of all voice lessons (the number of PIDJIN_PORT)
   PIDJIN_PUBLIC_IP      address(es) that peers reach this machine under, comma-separated
   PIDJIN_ALLOWED_HOSTS  host names served behind a proxy on a loopback address, comma-separated

@@ -71,6 +71,9 @@ class Settings(BaseSettings):
         le=65535,
         description="default: port",
     )
+    udp_host_override: str | None = Field(
+        default=None, validation_alias="PIDJIN_UDP_HOST", description="default: host"
+    )
     # Addresses a peer may reach this machine under, when they differ from its own (1:1 NAT).
     public_ip: Annotated[tuple[str, ...], NoDecode] = Field(
         default=(), validation_alias="PIDJIN_PUBLIC_IP"
@@ -194,6 +197,11 @@ class Settings(BaseSettings):
         if problems:
             raise ValueError("; ".join(problems))
         return self
+
+    @property
+    def udp_host(self) -> str:
+        """Where lessons are listened for: a proxy on this machine carries TCP, never sound."""
+        return self.udp_host_override or self.host
 
     @property
     def udp_port(self) -> int:

@@ -24,7 +24,7 @@ def voice(app: web.Application, ctx: Context) -> None:
     async def opened(app: web.Application) -> AsyncIterator[None]:
         settings, access = ctx.settings, ctx.model_access
         plane = MediaPlane(
-            host=settings.host,
+            host=settings.udp_host,
             udp_port=settings.udp_port,
             advertise=settings.public_ip,
         )

@@ -103,13 +103,13 @@ def data_dir(settings: Settings) -> Iterator[Finding]:
 def ports(settings: Settings) -> Iterator[Finding]:
     """Bindable, or held by the Pidjin that runs already."""
     running = answers(settings)
-    for check, kind, port, name in (
-        ("tcp", socket.SOCK_STREAM, settings.port, "PIDJIN_PORT"),
-        ("udp", socket.SOCK_DGRAM, settings.udp_port, "PIDJIN_UDP_PORT"),
+    for check, kind, host, port, name in (
+        ("tcp", socket.SOCK_STREAM, settings.host, settings.port, "PIDJIN_PORT"),
+        ("udp", socket.SOCK_DGRAM, settings.udp_host, settings.udp_port, "PIDJIN_UDP_PORT"),
     ):
-        where = f"{check.upper()} {settings.host}:{port}"
+        where = f"{check.upper()} {host}:{port}"
         try:
-            _bind(settings.host, port, kind)
+            _bind(host, port, kind)
         except OSError as error:
             if running:
                 yield fine(check, f"{where} is served by a running Pidjin")

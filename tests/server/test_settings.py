@@ -12,6 +12,7 @@ from server.settings import Settings, SettingsInvalid, gemini_api_key, load_sett
 DEFAULTS = {
     "host": "127.0.0.1",
     "port": 8080,
+    "udp_host": "127.0.0.1",
     "udp_port": 8080,
     "public_ip": (),
     "data_dir": Path(".pidjin"),
@@ -45,6 +46,12 @@ def test_the_udp_port_follows_the_port_unless_it_is_set(monkeypatch: pytest.Monk
     assert load_settings().udp_port == 9001
     monkeypatch.setenv("PIDJIN_UDP_PORT", "9002")
     assert load_settings().udp_port == 9002
+
+
+def test_lessons_may_listen_elsewhere_than_a_proxied_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PIDJIN_UDP_HOST", "0.0.0.0")
+    settings = load_settings()
+    assert (settings.host, settings.udp_host, settings.loopback) == ("127.0.0.1", "0.0.0.0", True)
 
 
 def test_an_empty_variable_is_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
