@@ -137,8 +137,10 @@ async def test_an_interruption_without_a_completion_closes_the_turn(
     monkeypatch.setattr(turn_limits, "NOISE_S", 1.0)
     script = Script()
     if heard:
-        script.on("reply", pause(400), n=1, after_ms=1000)
-    script.on("reply", interrupt(turn_complete=False), n=1, after_ms=1000)
+        script.on("reply", pause(400), session=1, n=1, after_ms=1000)
+        script.on("reply", interrupt(turn_complete=False), session=1, n=1, after_ms=1000)
+    else:
+        script.on("first_audio", interrupt(turn_complete=False), session=1, n=1)
     engine = ScriptedEngine(replies=[["word " * 60 + "end."], ["Here again."]])
     async with house(tmp_path, engine, script) as home:
         ada = await home.person()

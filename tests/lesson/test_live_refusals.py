@@ -153,3 +153,27 @@ async def test_go_away_that_does_not_wait_keeps_what_was_said(tmp_path: Path) ->
             assert ("word " * 40 + "end.").startswith(first["text"])
             assert (await call.ask("And now?"))["text"] == "Still here."
         await home.empty()
+
+
+@pytest.mark.req("VOICE-4", "VOICE-65", "RTC-16")
+async def test_a_refused_handle_means_a_fresh_session_that_knows_what_was_said(
+    tmp_path: Path,
+) -> None:
+    """T11: seeded from what is stored; no greeting, no second answer, the agenda goes on."""
+    script = Script().on("turn", abort(), session=1, n=2)
+    script.on("resume", close(1011, "session not found"))
+    engine = ScriptedEngine(replies=[["Yes, indeed."]])
+    async with house(tmp_path, engine, script) as home:
+        ada = await home.person()
+        async with ada.call(await ada.ground()) as call:
+            await call.ask("First.")
+            before = call.messages("agenda")[-1]
+            turn = await call.ask("Second.")
+            assert turn["userText"] == "Second."
+            assert call.messages("agenda")[-1]["agenda"] == before["agenda"]
+            await call.shows("listening")
+            fresh = home.gemini.sessions[-1]
+            assert fresh.seeds == [("user", "First."), ("model", "Yes, indeed.")]
+            assert (fresh.resumed, fresh.prompts) == (False, ["Second."])
+            assert len(fresh.replies) == 1
+            assert len(await home.stored(call.session_id, 2)) == 2

@@ -1,13 +1,17 @@
 """Spoken turns through gate, service and playout: transcripts of every kind, microphone, muting."""
 
 import asyncio
+from collections.abc import Mapping
 from pathlib import Path
+from threading import Event
+from typing import Any
 
 import pytest
 
 from local_gemini.faults import interim, repeat_transcript, unfinished
 from local_gemini.script import Script
 from local_gemini.scripted import ScriptedEngine
+from local_gemini.wire import text_of
 from media.spans import MIC_TO_GATE, MIC_TO_LIVE, OFFER_TO_ANSWER, REPLY_TO_RTP
 from tests.media.peers import until
 from tests.rig import house, said
@@ -111,6 +115,37 @@ async def test_reply_speech_off_mutes_and_keeps_the_words(tmp_path: Path) -> Non
             call.act("reply-speech", on=True)
             assert (await call.ask("Aloud now."))["saved"] is True
             assert len(call.heard()) > 16_000
+
+
+@pytest.mark.req("OBS-21", "OBS-22")
+async def test_no_update_goes_in_while_the_learner_speaks(tmp_path: Path) -> None:
+    """T13: ready in the middle of the learner's sentence, sent when both are quiet."""
+    voice, go_on, at_work = said(LINE, before=0.0, after=0.0), Event(), Event()
+
+    def observe(model: str, request: Mapping[str, Any]) -> str | None:
+        contents = request.get("contents") or []
+        if contents and "LEARNER UTTERANCE" in text_of(contents[0]):
+            at_work.set()
+            assert go_on.wait(30)
+        return None
+
+    engine = ScriptedEngine([LINE], replies=[["Yes."]], generate=observe, threads=True)
+    async with house(tmp_path, engine, config=CONFIG) as home:
+        ada = await home.person()
+        async with ada.call(await ada.ground()) as call:
+            call.type("Typed first.")
+            await until(at_work.is_set, "the observer is at work")
+            await call.shows("listening")
+            (live,) = home.gemini.sessions
+            talking = asyncio.create_task(call.say(voice * 2))
+            await until(lambda: call.messages("user-started-speaking"), "speaking")
+            go_on.set()
+            await until(lambda: call.messages("turn"), "stored while the learner speaks")
+            speaking_still = not talking.done()
+            assert (speaking_still, live.contexts) == (True, [])
+            await talking
+            await until(lambda: len(call.messages("turn")) == 2, "answered", 20)
+            await until(lambda: live.contexts, "sent at last")
 
 
 @pytest.mark.req("CARD-13", "RTC-5", "RTC-6", "RTC-17")
