@@ -18,6 +18,8 @@ log = logging.getLogger(__name__)
 PDF_CHARS_MAX = 120_000  # as much as a paste may have (API-10)
 PDF_DEADLINE_S = 20.0
 KILLED_S = 2.0
+DETAIL_CHARS = 200
+WORKER = "agent.pdf_worker"
 # Documents read at once; each process may take 768 MiB. More wait for their turn.
 PDF_READERS = 2
 # Above this share of characters without a meaning the fonts hide the letters.
@@ -96,11 +98,11 @@ async def _in_process(pdf: bytes, chars_max: int, deadline_s: float) -> dict[str
         sys.executable,
         "-P",
         "-m",
-        "agent.pdf_worker",
+        WORKER,
         str(chars_max),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.PIPE,
         env={
             "PYTHONPATH": str(_ROOT),
             "PYTHONDONTWRITEBYTECODE": "1",
@@ -109,7 +111,7 @@ async def _in_process(pdf: bytes, chars_max: int, deadline_s: float) -> dict[str
     )
     try:
         async with asyncio.timeout(deadline_s):
-            answer, _ = await process.communicate(pdf)
+            answer, errors = await process.communicate(pdf)
     except TimeoutError:
         log.warning("pdf_timeout", extra={"bytes": len(pdf)})
         raise DocumentUnreadable(_HEAVY) from None
@@ -119,7 +121,11 @@ async def _in_process(pdf: bytes, chars_max: int, deadline_s: float) -> dict[str
             async with asyncio.timeout(KILLED_S):
                 await process.wait()
     if process.returncode:
-        log.warning("pdf_reader_died", extra={"bytes": len(pdf), "code": process.returncode})
+        last = errors.decode(errors="replace").strip().rpartition("\n")[2]
+        log.warning(
+            "pdf_reader_died",
+            extra={"bytes": len(pdf), "code": process.returncode, "detail": last[:DETAIL_CHARS]},
+        )
         raise DocumentUnreadable(_HEAVY)
     result: dict[str, Any] = json.loads(answer)
     return result

@@ -7,22 +7,21 @@ become paragraphs again, and what is printed on every page (titles, page numbers
 
 from __future__ import annotations
 
+import math
 import re
+import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import NamedTuple
 
+from agent.pdf_runs import Run, same_line
 from agent.statements import is_item
 
-# A gap as wide as this many line heights parts two columns; justified words stay closer.
-GUTTER_HEIGHTS = 1.3
-# Two boxes share a line when they overlap by this share of the lower one.
-SAME_LINE = 0.5
 # A column of prose: at least so many lines, of so many characters in the middle; cells are shorter.
 COLUMN_LINES = 5
 COLUMN_CHARS = 18
+# Columns begin at one of the left edges that most runs share.
+EDGES_MAX = 16
 # A distance between base lines, in line heights, that starts a paragraph; and a change of size.
 PARAGRAPH_HEIGHTS = 1.6
 SIZE_CHANGE = 1.15
@@ -33,75 +32,14 @@ RUNNING_PAGES = 3
 RUNNING_SHARE = 0.5
 RUNNING_CHARS = 100
 RUNNING_POINTS = 3.0
-# More runs than this share of the characters: the text runs upwards or along a curve.
-SCATTERED = 0.5
-
 # PDFium's marks for a hyphen that only the line end brought in.
 HYPHENS = "\x02\xad\ufffe"
 _SENTENCE_END = re.compile(r"[.!?…:;。！？।؟][\"'”’»)\]]*$")
+# Scripts that put no space between words, nor between lines.
+_UNSPACED = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3000-\u30ff\u3400-\u9fff\uff00-\uff65]"
+)
 _DIGITS = re.compile(r"\d+")
-
-
-class Glyph(NamedTuple):
-    """One character and its box in points, the origin at the lower left."""
-
-    char: str
-    left: float
-    bottom: float
-    right: float
-    top: float
-
-
-@dataclass(slots=True)
-class Run:
-    """Characters drawn one after the other on one line."""
-
-    text: str
-    left: float
-    bottom: float
-    right: float
-    top: float
-
-    @property
-    def height(self) -> float:
-        return self.top - self.bottom
-
-
-def runs_of(glyphs: Iterable[Glyph]) -> list[Run]:
-    """The runs of one page in drawing order; a wide gap or another line starts a new one."""
-    runs: list[Run] = []
-    run: Run | None = None
-    blank = False
-    for glyph in glyphs:
-        if glyph.char.isspace():
-            blank = True
-            continue
-        if run is not None and _continues(run, glyph):
-            run.text += (" " if blank else "") + glyph.char
-            run.left, run.right = min(run.left, glyph.left), max(run.right, glyph.right)
-            run.bottom, run.top = min(run.bottom, glyph.bottom), max(run.top, glyph.top)
-        else:
-            run = Run(*glyph)
-            runs.append(run)
-        blank = False
-    return runs
-
-
-def _continues(run: Run, glyph: Glyph) -> bool:
-    height = min(run.height, glyph.top - glyph.bottom)
-    if _overlap(run.bottom, run.top, glyph.bottom, glyph.top) < SAME_LINE * height:
-        return False
-    gap = max(glyph.left - run.right, run.left - glyph.right)
-    return gap <= GUTTER_HEIGHTS * max(run.height, height)
-
-
-def _overlap(low: float, high: float, other_low: float, other_high: float) -> float:
-    return min(high, other_high) - max(low, other_low)
-
-
-def scattered(runs: Sequence[Run]) -> bool:
-    """Whether the boxes tell nothing about lines; then the drawing order is all there is."""
-    return len(runs) > SCATTERED * sum(len(run.text) for run in runs)
 
 
 def without_running_lines(pages: Sequence[list[Run]]) -> list[list[Run]]:
@@ -128,9 +66,9 @@ def _edges(runs: Sequence[Run]) -> list[Run]:
         outer = edge(runs, key=lambda run: run.bottom, default=None)
         if outer is None:
             return []
-        rest = [run.bottom for run in runs if not _same_line(run, outer)]
+        rest = [run.bottom for run in runs if not same_line(run, outer)]
         if not rest or abs(edge(rest) - outer.bottom) >= RUNNING_HEIGHTS * outer.height:
-            edges += [run for run in runs if _same_line(run, outer)]
+            edges += [run for run in runs if same_line(run, outer)]
     return edges
 
 
@@ -140,11 +78,6 @@ def _running_keys(run: Run) -> list[tuple[str, int]]:
     place = run.bottom / RUNNING_POINTS
     text = _DIGITS.sub("#", run.text)
     return [(text, int(place)), (text, round(place))]
-
-
-def _same_line(first: Run, second: Run) -> bool:
-    shared = _overlap(first.bottom, first.top, second.bottom, second.top)
-    return shared >= SAME_LINE * min(first.height, second.height)
 
 
 def in_reading_order(runs: list[Run]) -> list[Run]:
@@ -179,8 +112,9 @@ def _side(run: Run, gutter: float) -> int:
 
 def _gutter(runs: Sequence[Run]) -> float | None:
     """The x that parts two columns of prose with the fewest lines across; None without one."""
-    best: tuple[int, float] | None = None
-    for x in sorted({run.left for run in runs}):
+    best: tuple[int, int] | None = None
+    edges = Counter(math.floor(run.left) for run in runs).most_common(EDGES_MAX)
+    for x, _ in edges:
         sides = [_side(run, x) for run in runs]
         across = sides.count(0)
         if across > len(runs) // 5 or (best is not None and across >= best[0]):
@@ -216,17 +150,24 @@ def _lines(runs: Sequence[Run]) -> list[Run]:
     lines: list[Run] = []
     for run in runs:
         last = lines[-1] if lines else None
-        if last is not None and _same_line(last, run) and run.left >= last.right:
+        if last is not None and same_line(last, run) and _goes_on(last, run):
             lines[-1] = Run(
                 f"{last.text} {run.text}",
-                last.left,
+                min(last.left, run.left),
                 min(last.bottom, run.bottom),
-                run.right,
+                max(last.right, run.right),
                 max(last.top, run.top),
             )
         else:
             lines.append(run)
     return lines
+
+
+def _goes_on(last: Run, run: Run) -> bool:
+    if run.left >= last.right:
+        return True
+    leftwards = any(unicodedata.bidirectional(char) in ("R", "AL") for char in last.text)
+    return leftwards and run.right <= last.left
 
 
 def _block_right(lines: Sequence[Run], index: int) -> float:
@@ -251,7 +192,9 @@ def _joint(last: Run, line: Run, right: float) -> str:
     sizes = sorted((last.height, line.height))
     if step > PARAGRAPH_HEIGHTS * sizes[1] or sizes[1] > SIZE_CHANGE * sizes[0]:
         return "\n\n"
-    return "\n\n" if ended and _had_room(last, line, right) else " "
+    if ended and _had_room(last, line, right):
+        return "\n\n"
+    return "" if _UNSPACED.match(last.text[-1]) and _UNSPACED.match(line.text[0]) else " "
 
 
 def _had_room(last: Run, line: Run, right: float) -> bool:

@@ -16,15 +16,8 @@ from typing import Any
 import pypdfium2  # type: ignore[import-untyped]
 import pypdfium2.raw as pdfium  # type: ignore[import-untyped]
 
-from agent.pdf_layout import (
-    Glyph,
-    Run,
-    in_reading_order,
-    runs_of,
-    scattered,
-    text_of,
-    without_running_lines,
-)
+from agent.pdf_layout import in_reading_order, text_of, without_running_lines
+from agent.pdf_runs import Glyph, Run, runs_of, scattered
 
 MEMORY_BYTES = 768 * 1024 * 1024
 CPU_S = 20
@@ -117,6 +110,7 @@ def _page(document: pypdfium2.PdfDocument, index: int) -> tuple[list[Run], str]:
 
 
 def _glyphs(text_page: pypdfium2.PdfTextPage) -> Iterator[Glyph]:
+    """The characters of a page, and the line feeds and spaces that PDFium puts in."""
     box, handle = pdfium.FS_RECTF(), text_page.raw
     where = ctypes.byref(box)
     high = 0  # PDFium gives what UTF-16 needs two units for in two characters

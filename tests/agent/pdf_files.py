@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import random
 import zlib
 from collections.abc import Sequence
 
@@ -58,6 +59,17 @@ def lines(*texts: str, step: float = 14) -> bytes:
 def locked(text: str, *, user: str) -> bytes:
     """Encrypted with 128 bits; the owner's password is never the reader's."""
     return article([text], encrypt=StandardEncryption(user, ownerPassword="owner", strength=128))
+
+
+def scattered_words(count: int, chance: random.Random) -> bytes:
+    """One page with words anywhere, as on a map."""
+    file = io.BytesIO()
+    canvas = Canvas(file, pagesize=A4)
+    canvas.setFont("Helvetica", 1)
+    for _ in range(count):
+        canvas.drawString(chance.uniform(10, 560), chance.uniform(10, 830), "word")
+    canvas.save()
+    return file.getvalue()
 
 
 def scan(pages: int = 2, text_on: Sequence[int] = ()) -> bytes:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+import random
 import re
 import time
 from itertools import pairwise
@@ -73,6 +75,19 @@ async def test_columns_drawn_across_are_parted() -> None:
     assert left.endswith("it ends with the word OMEGA.")
     assert right.startswith("BETA")
     assert right.endswith("is FINIS.")
+
+
+async def test_many_scripts() -> None:
+    text = await text_of((FILES / "many_scripts_chromium.pdf").read_bytes())
+    assert text.split("\n\n") == [
+        "Größe und Maß; finden und fließen. Élève, señor, Łódź. E = mc², “quotes” — dashes…",
+        "Вода испаряется с поверхности моря, поднимается и остывает.",
+        "Το νερό εξατμίζεται από την επιφάνεια της θάλασσας.",
+        "يتبخر الماء من سطح البحر ثم يبرد في الجو ويعود مطرا عام 2024 إلى الأرض.",
+        "המים מתאדים מן הים ויורדים שוב כגשם.",
+        "水从海面蒸发，上升后冷却凝结，然后以雨的形式落回地面，如此循环往复，"
+        "这就是我们所说的水循环，它对气候有着重要的影响。",
+    ]
 
 
 async def test_a_table_keeps_its_rows() -> None:
@@ -195,6 +210,29 @@ async def test_a_page_tree_that_lies() -> None:
     assert found.text == "Only a page that can be read."
 
 
+@pytest.mark.parametrize("seed", range(6))
+async def test_damage_anywhere_ends_in_text_or_a_sentence(seed: int) -> None:
+    chance = random.Random(seed)
+    pdf = bytearray((FILES / "two_columns_chromium.pdf").read_bytes())
+    for _ in range(10 ** chance.randrange(4)):
+        pdf[chance.randrange(len(pdf))] = chance.randrange(256)
+    try:
+        found = await read_pdf(bytes(pdf))
+    except DocumentUnreadable as refused:
+        said = str(refused)
+    else:
+        said = found.text
+    assert said.strip()
+
+
+async def test_a_page_of_scattered_words_is_read_in_time() -> None:
+    chance = random.Random(1)
+    started = time.perf_counter()
+    found = await read_pdf(pdf_files.scattered_words(4_000, chance))
+    assert len(found.text.split()) == 4_000
+    assert time.perf_counter() - started < 15
+
+
 async def test_fonts_that_hide_their_letters() -> None:
     assert "cannot be read" in await refusal(pdf_files.hidden_letters())
 
@@ -206,6 +244,16 @@ async def test_a_bomb_goes_off_elsewhere(pdf: bytes) -> None:
     started = time.perf_counter()
     assert "too complicated" in await refusal(pdf)
     assert time.perf_counter() - started < 25
+
+
+async def test_a_reader_that_dies_says_why(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agent.pdf.WORKER", "agent.no_such_worker")
+    with caplog.at_level(logging.WARNING, "agent.pdf"):
+        await refusal(pdf_files.lines("A line of text."))
+    (record,) = caplog.records
+    assert "no_such_worker" in vars(record)["detail"]
 
 
 async def test_the_deadline_ends_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
