@@ -17,7 +17,7 @@ from media import turn_events as ev
 from media.gate import Gate
 from media.live import port
 from media.playout import Heard, Playout
-from media.spans import MIC_TO_GATE, REPLY_TO_RTP, Spans
+from media.spans import LEARNER_TO_TUTOR, MIC_TO_GATE, REPLY_TO_RTP, Spans
 from media.turns import Turns
 from server import rtvi
 from server.captions import Captions
@@ -38,6 +38,7 @@ class Link(Protocol):
     def audio(self, pcm: bytes, at: float) -> None: ...
     def activity(self, started: bool) -> None: ...
     def prompt(self, text: str) -> None: ...
+    def holds(self, text: str) -> bool: ...
     def quiet_moment(self) -> None: ...
     def sleep(self) -> None: ...
 
@@ -66,10 +67,12 @@ class Conversation:
         self._link: Link | None = None
         self._level_at = 0.0
         self._reply_at: float | None = None
+        self._asked_at: float | None = None
         self._inaudible = ""
         self.microphone_on = True
         self.speech_on = True
         self.last_voice_at = now()
+        self.reply_s: float | None = None
         self.on_deadline_changed: Callable[[], None] = lambda: None
 
     def connect(self, link: Link) -> None:
@@ -107,6 +110,7 @@ class Conversation:
                     self._link.activity(True)
             case ev.SpeechEnded(at=at):
                 self.last_voice_at = at
+                self._asked_at = at - self._gate.settings.hangover_ms / 1000
                 self._tell("user-stopped-speaking")
                 if self._manual and self._link is not None:
                     self._link.activity(False)
@@ -183,6 +187,9 @@ class Conversation:
         if self._reply_at is not None:
             self._spans.add(REPLY_TO_RTP, self._now() - self._reply_at)
             self._reply_at = None
+        if self._asked_at is not None:
+            self.reply_s, self._asked_at = max(0.0, at - self._asked_at), None
+            self._spans.add(LEARNER_TO_TUTOR, self.reply_s)
         self._gate.set_tutor_speaking(True)
         self._tell("bot-started-speaking")
         self._handle(ev.PlayoutStarted(at, turn_id))
@@ -218,7 +225,7 @@ class Conversation:
             case ev.Flush():
                 self._flush()
             case ev.SendTyped(text=text):
-                if self._link is not None:
+                if self._link is not None and not self._link.holds(text):
                     self._link.prompt(text)
             case ev.ShowState():
                 self._captions.turned(effect)

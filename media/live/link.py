@@ -125,6 +125,10 @@ class LiveLink:
             self._stats.prompts_refused += 1
         self._sender.stir()
 
+    def holds(self, text: str) -> bool:
+        """Whether this typed turn still waits to be sent: then it need not be said again."""
+        return self._sender.outbox.holds(text)
+
     def context(self, text: str) -> None:
         """A silent update: the latest wins, sent at a quiet moment (OBS-19..23)."""
         if self._closed:

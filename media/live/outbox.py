@@ -84,6 +84,10 @@ class Outbox:
         self._items.append(Typed(text))
         return True
 
+    def holds(self, text: str) -> bool:
+        """Whether a typed turn with these words waits already."""
+        return Typed(text) in self._items
+
     def take(self, *, partial: bool, hold_audio: bool = False) -> Item | None:
         """The next item. `partial`: a short last message too; `hold_audio`: stop before sound."""
         if not self._items:
