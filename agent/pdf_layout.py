@@ -32,6 +32,7 @@ RUNNING_PAGES = 3
 RUNNING_SHARE = 0.5
 RUNNING_CHARS = 100
 RUNNING_POINTS = 3.0
+TITLE_CHARS = 80
 # PDFium's marks for a hyphen that only the line end brought in.
 HYPHENS = "\x02\xad\ufffe"
 _SENTENCE_END = re.compile(r"[.!?…:;。！？।؟][\"'”’»)\]]*$")
@@ -142,7 +143,26 @@ def text_of(runs: Sequence[Run]) -> str:
         if index + 1 < len(lines) and text[-1:] in HYPHENS:
             text = text[:-1] if lines[index + 1].text[:1].islower() else text[:-1] + "-"
         parts.append(text)
-    return "".join(parts).translate({ord(mark): "-" for mark in HYPHENS})
+    return _titled("".join(parts).translate({ord(mark): "-" for mark in HYPHENS}))
+
+
+def _titled(text: str) -> str:
+    """Short blocks before a paragraph marked as headings, as in Markdown."""
+    blocks = text.split("\n\n")
+    for at, (block, after) in enumerate(pairwise(blocks)):
+        if _is_title(block) and len(after) > 2 * len(block) and not _is_title(after):
+            blocks[at] = f"## {block}"
+    return "\n\n".join(blocks)
+
+
+def _is_title(block: str) -> bool:
+    return (
+        0 < len(block) <= TITLE_CHARS
+        and "\n" not in block
+        and not block[0].islower()
+        and not is_item(block)
+        and _SENTENCE_END.search(block) is None
+    )
 
 
 def _lines(runs: Sequence[Run]) -> list[Run]:
