@@ -12,6 +12,8 @@ KEPT = 2048
 MIC_TO_GATE = "mic_to_gate"
 MIC_TO_LIVE = "mic_to_live"
 REPLY_TO_RTP = "reply_to_rtp"
+# End of the learner's speech -> first sound of the reply: what a person waits.
+LEARNER_TO_TUTOR = "learner_to_tutor"
 OFFER_TO_ANSWER = "offer_to_answer"
 
 
@@ -33,6 +35,11 @@ class Spans:
         if not samples:
             return None
         return samples[min(len(samples) - 1, int(q * len(samples)))]
+
+    def quantiles(self, name: str, qs: tuple[float, ...]) -> tuple[float, ...]:
+        """As `quantile`, for several at the price of one; empty without any sample."""
+        samples = sorted(self._samples.get(name, ()))
+        return tuple(samples[min(len(samples) - 1, int(q * len(samples)))] for q in qs if samples)
 
     def count(self, name: str) -> int:
         return len(self._samples.get(name, ()))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from media.peer import MediaPlane, Peer, PeerState
+from media.peer import MediaPlane, Peer, PeerState, PeerStats
 from media.spans import OFFER_TO_ANSWER, Spans
 from server import rtvi
 from server.channel import Channel
@@ -45,6 +45,12 @@ class Attendance:
     @property
     def peer_id(self) -> str | None:
         return self._peer.id if self._peer else None
+
+    @property
+    def stats(self) -> PeerStats | None:
+        """Of the peer while it is connected."""
+        peer = self._peer
+        return peer.stats() if peer and peer.state is PeerState.CONNECTED else None
 
     async def attach(self, offer_sdp: str) -> tuple[str, str]:
         """Answers an offer: (answer SDP, peer id). An offer that is refused changes nothing.

@@ -14,7 +14,7 @@ from typing import Protocol
 from pydantic import BaseModel
 
 from media import turn_events as ev
-from media.gate import Gate
+from media.gate import Gate, GateStep
 from media.live import port
 from media.playout import Heard, Playout
 from media.spans import LEARNER_TO_TUTOR, MIC_TO_GATE, REPLY_TO_RTP, Spans
@@ -27,6 +27,7 @@ log = logging.getLogger(__name__)
 
 # Design 3.3: at most 5 `activity` messages a second.
 LEVEL_EVERY_S = 0.2
+LEVEL_AGAIN_S = 2.0
 _SILENCE = bytes(640)
 # Troubles of a session that may be gone without a close: the next sound finds a new socket.
 DEAF = ("silent_turn", "empty_turns")
@@ -66,6 +67,7 @@ class Conversation:
         self._playout = Playout(on_started=self._play_started, on_drained=self._play_drained)
         self._link: Link | None = None
         self._level_at = 0.0
+        self._shown_level: rtvi.ActivityLevel | None = None
         self._reply_at: float | None = None
         self._asked_at: float | None = None
         self._inaudible = ""
@@ -89,10 +91,14 @@ class Conversation:
         if step.forward and self._link is not None:
             self._link.audio(step.forward, at)
         if at - self._level_at >= LEVEL_EVERY_S:
-            self._level_at = at
-            self._tell_level(
-                rtvi.ActivityLevel(level=round(step.level, 3), sending=bool(step.forward))
-            )
+            self._show_level(step, at)
+
+    def _show_level(self, step: GateStep, at: float) -> None:
+        """A level that does not move is told again only now and then."""
+        level = rtvi.ActivityLevel(level=round(step.level, 2), sending=bool(step.forward))
+        if level != self._shown_level or at - self._level_at >= LEVEL_AGAIN_S:
+            self._level_at, self._shown_level = at, level
+            self._tell_level(level)
 
     def pull(self, at: float) -> bytes | None:
         """20 ms of the tutor, PCM16 mono 24 kHz, or None: silence."""

@@ -15,6 +15,7 @@ CLOSED_TEXT = {
     "signed-out": "You have signed out.",
     "session-closed": "This conversation was closed elsewhere.",
     "live-unavailable": "The voice service cannot be reached right now. You can go on by typing.",
+    "ended": "An admin has ended this voice session. Tap the mic to continue.",
     "shutdown": "The server restarts. Tap the mic in a moment to continue.",
     "internal": "Something went wrong on our side. Tap the mic to continue.",
 }

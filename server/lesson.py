@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import secrets
 
 from pydantic import BaseModel
 
@@ -16,7 +17,7 @@ from media.gate import Gate
 from media.live import link as live
 from media.live import port
 from media.live.link import LiveLink
-from media.peer import MediaPlane
+from media.peer import MediaPlane, PeerStats
 from media.spans import MIC_TO_LIVE, Spans
 from media.turns import Turns
 from media.vad import Vad
@@ -65,12 +66,14 @@ class Lesson:
         guarded = self._boundary.guarded
         self._loop = asyncio.get_running_loop()
         now = self._loop.time
+        self._born = now()
         self.channel = Channel(self._received, now)
         self._captions = Captions(self._tell, ports.stamp, plan.uid)
         self._exchanges = Exchanges(ports.save, self._tell, self._steer, self._denied)
         self._conversation = Conversation(
             gate=Gate(Vad(), plan.gate),
-            turns=Turns(link_up=False),
+            # A resumed session meets the ids of its earlier lessons on the same page.
+            turns=Turns(prefix=f"{secrets.token_hex(3)}-", link_up=False),
             captions=self._captions,
             tell=self._tell,
             tell_level=self.channel.send_if_ready,
@@ -209,6 +212,30 @@ class Lesson:
     @property
     def peer_id(self) -> str | None:
         return self._attendance.peer_id
+
+    # --- what an admin sees -----------------------------------------------------------------------
+
+    @property
+    def line(self) -> PeerStats | None:
+        """Of the peer that is connected now."""
+        return self._attendance.stats
+
+    @property
+    def cost(self) -> rtvi.Cost:
+        return self._meter.cost
+
+    @property
+    def state(self) -> str:
+        return self._captions.status.state
+
+    @property
+    def age_s(self) -> float:
+        return self._loop.time() - self._born
+
+    @property
+    def reply_s(self) -> float | None:
+        """From the end of the learner's speech to the first sound of the last reply."""
+        return self._conversation.reply_s
 
     def _tell(self, message: BaseModel | str) -> None:
         if isinstance(message, rtvi.Agenda):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from datetime import datetime
 
 from agent.usage import TokenUsage
-from media.gate import MARGIN_MS, GateSettings
+from media.gate import GateSettings
 from media.live import port
 from server import rtvi
 from server.callers import Caller
@@ -17,6 +18,7 @@ from server.errors import Code, PidjinError, Refused
 from server.exchanges import LEARNER_MAX, TUTOR_MAX, Exchange, Saved
 from server.live_setup import LiveComposition, compose_live
 from server.operations.dialogue import DialogueTurnRequest, dialogue_turn
+from server.operations.fields import Style
 from server.operations.preferences import SetSessionStyleRequest, set_session_style
 from server.roles import Role, require, role_of
 from server.store.records import user_path
@@ -35,13 +37,16 @@ class LessonPlan:
     vad_enabled: bool
     silence_ms: int
     agenda: rtvi.Agenda
+    topic: str
+    started_at: datetime
 
     @property
     def gate(self) -> GateSettings:
-        """RTC-8: the service hears enough silence to end the turn by itself."""
-        return GateSettings(
-            trailing_ms=self.silence_ms + MARGIN_MS, service_ends_turns=self.vad_enabled
-        )
+        """RTC-8: the service hears enough silence to end the turn by itself; without its
+        detection the gate's hang-over ends it."""
+        if self.vad_enabled:
+            return GateSettings(trailing_ms=self.silence_ms)
+        return GateSettings(hangover_ms=self.silence_ms, service_ends_turns=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +62,9 @@ class LessonPorts:
     stamp: Callable[[], str]
 
 
-def plan_of(caller: Caller, composition: LiveComposition, config: AppConfig) -> LessonPlan:
+def plan_of(
+    caller: Caller, composition: LiveComposition, config: AppConfig, now: datetime
+) -> LessonPlan:
     agenda, covered = composition.agenda, composition.covered
     return LessonPlan(
         session_id=composition.session_id,
@@ -72,13 +79,15 @@ def plan_of(caller: Caller, composition: LiveComposition, config: AppConfig) -> 
             covered_angles=list(covered),
             complete=bool(agenda) and set(agenda) <= set(covered),
         ),
+        topic=composition.topic.topic,
+        started_at=now,
     )
 
 
 def ports_of(
-    ctx: Context, caller: Caller, plan: LessonPlan, model: str, style: str | None
+    ctx: Context, caller: Caller, plan: LessonPlan, model: str, style: Style | None
 ) -> LessonPorts:
-    """`style`: chosen before anything was stored."""
+    """`style`: chosen before anything was stored; the first stored turn keeps it."""
 
     async def current() -> Caller:
         """The same person with the role of this moment (RTC-20)."""
@@ -96,6 +105,7 @@ def ports_of(
             user_utterance_summary=exchange.learner[:LEARNER_MAX],
             tutor_reply=exchange.tutor[:TUTOR_MAX],
             tutor_interrupted=exchange.interrupted,
+            style=style,
         )
         with translated():
             return await dialogue_turn(ctx, await current(), request)

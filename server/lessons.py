@@ -31,6 +31,7 @@ from server.lesson_plan import plan_of, ports_of
 from server.live_setup import LiveComposition, compose_live
 from server.locks import SessionLocks
 from server.metrics import Sample
+from server.operations.fields import Style
 from server.roles import Role, require
 
 log = logging.getLogger(__name__)
@@ -39,6 +40,7 @@ log = logging.getLogger(__name__)
 LESSONS_PER_LEARNER = 3
 # Beyond this a process would stutter (design 10: 32 lessons a core are the budget).
 LESSONS_MAX = 128
+QUANTILES = (0.5, 0.95, 0.99)
 
 RESTARTING = "The server restarts. Please try again in a moment."
 
@@ -91,7 +93,7 @@ class Lessons:
     # --- opening --------------------------------------------------------------------------------
 
     async def open(
-        self, caller: Caller, session_id: str, topic_id: str, offer_sdp: str, style: str | None
+        self, caller: Caller, session_id: str, topic_id: str, offer_sdp: str, style: Style | None
     ) -> Opened:
         """Starts a lesson, or hands a running one of the same person to the new peer.
 
@@ -131,7 +133,7 @@ class Lessons:
             log.error("a lesson did not fall silent", extra={"session": lesson.plan.session_id})
 
     async def _start(
-        self, caller: Caller, composition: LiveComposition, offer_sdp: str, style: str | None
+        self, caller: Caller, composition: LiveComposition, offer_sdp: str, style: Style | None
     ) -> Opened:
         config = await self._ctx.config.load()
         if self._draining:
@@ -146,7 +148,7 @@ class Lessons:
         if len(self._by_session) >= LESSONS_MAX:
             raise Unavailable("All lines are busy. Please try again in a minute.", retry_after_s=60)
         ctx, session_id = self._ctx, composition.session_id
-        plan = plan_of(caller, composition, config)
+        plan = plan_of(caller, composition, config, ctx.clock.now())
         ports = ports_of(ctx, caller, plan, composition.setup.model, style)
         lesson = Lesson(plan, ports, self._plane, self._connector, self.spans)
         self._by_session[session_id] = lesson
@@ -250,6 +252,13 @@ class Lessons:
     def _of(self, matches: Callable[[Lesson], bool]) -> list[Lesson]:
         return [lesson for lesson in self._by_session.values() if matches(lesson)]
 
+    def running(self) -> tuple[Lesson, ...]:
+        """Oldest first."""
+        return tuple(self._by_session.values())
+
+    def of_session(self, session_id: str) -> Lesson | None:
+        return self._by_session.get(session_id)
+
     # --- figures ----------------------------------------------------------------------------------
 
     def __len__(self) -> int:
@@ -257,9 +266,11 @@ class Lessons:
 
     def _samples(self) -> Iterable[Sample]:
         yield "pidjin_lessons", (), float(len(self._by_session))
+        yield "pidjin_tasks", (), float(len(asyncio.all_tasks()))
+        lateness = self._plane.pacer.lateness
+        for label, late in (("0.5", lateness.p50), ("0.99", lateness.p99)):
+            yield "pidjin_pacer_lateness_seconds", (("quantile", label),), late
         for name in self.spans.names():
-            for q in (0.5, 0.95, 0.99):
-                value = self.spans.quantile(name, q)
-                if value is not None:
-                    labels = (("quantile", str(q)), ("span", name))
-                    yield "pidjin_span_seconds", labels, value
+            quantiles = self.spans.quantiles(name, QUANTILES)
+            for q, value in zip(QUANTILES, quantiles, strict=False):
+                yield "pidjin_span_seconds", (("quantile", str(q)), ("span", name)), value

@@ -128,9 +128,9 @@ class Settings(BaseSettings):
     def _addresses(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         for address in value:
             try:
-                ipaddress.ip_address(address)
+                ipaddress.IPv4Address(address)
             except ValueError:
-                raise ValueError(f"{address!r} is not an IP address") from None
+                raise ValueError(f"{address!r} is not an IPv4 address") from None
         return value
 
     @field_validator("firebase_project")

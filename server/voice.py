@@ -11,6 +11,7 @@ from media.peer import MediaPlane
 from server.app import LIMITS
 from server.context import Context
 from server.lessons import Lessons
+from server.live_lessons import LiveLessons
 from server.signalling import Signalling
 
 PLANE: web.AppKey[MediaPlane] = web.AppKey("plane", MediaPlane)
@@ -19,7 +20,8 @@ LESSONS: web.AppKey[Lessons] = web.AppKey("lessons", Lessons)
 
 def voice(app: web.Application, ctx: Context) -> None:
     """An `Extra` of `build_app`. The UDP port is bound when the application starts."""
-    app.add_routes(Signalling(ctx, app[LIMITS], lambda: app[LESSONS]).routes())
+    for handlers in (Signalling, LiveLessons):
+        app.add_routes(handlers(ctx, app[LIMITS], lambda: app[LESSONS]).routes())
 
     async def opened(app: web.Application) -> AsyncIterator[None]:
         settings, access = ctx.settings, ctx.model_access
