@@ -23,9 +23,9 @@ SCALES = (0.5, 1.08, 0.7)
 GAIN = 0.95
 # Between two sentences 0.12 to 0.25 s are natural: what the model leaves after its last sound is
 # cut off, and this much is put there; a line that goes on takes a shorter breath.
-PAUSE, BREATH = int(0.16 * SOURCE), int(0.06 * SOURCE)
-QUIET = 0.012
-TAIL = int(0.02 * SOURCE)
+PAUSE, BREATH = int(0.13 * SOURCE), int(0.04 * SOURCE)
+QUIET = 0.008
+TAIL = int(0.04 * SOURCE)
 # Longest list of phoneme ids synthesised at once; a longer line is cut, never refused.
 PHONEMES_MAX = 1_200
 KEPT_LINES, KEPT_LENGTH = 256, 60

@@ -50,12 +50,18 @@ def brain() -> LocalBrain:
     return LocalBrain(embedder())
 
 
-@cache
-def learner_pcm(text: str) -> bytes:
-    """`text` as a learner's microphone would deliver it: PCM16 mono 16 kHz."""
+def rendered(text: str) -> bytes:
+    """`text` as a learner's microphone would deliver it: PCM16 mono 16 kHz, read anew."""
+    voice()._kept.clear()  # short lines are kept, and no two readings are alike
     samples = np.frombuffer(voice().speak(text), "<i2").astype(np.float32)
     pcm: bytes = soxr.resample(samples, 24_000, 16_000).astype("<i2").tobytes()
     return pcm
+
+
+@cache
+def learner_pcm(text: str) -> bytes:
+    """As `rendered`, always the same reading."""
+    return rendered(text)
 
 
 def quiet(ms: int) -> bytes:

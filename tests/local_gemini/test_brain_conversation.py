@@ -134,9 +134,7 @@ def test_questions_are_grammatical_and_come_from_the_text(path: Path) -> None:
             assert ask.text.count("?") == 1
             assert ask.text.endswith("?")
             assert ask.text[0].isupper()
-            assert not re.search(
-                r"\b(?:does \w+s \w+s\b|the the|a the)", ask.text
-            )
+            assert not re.search(r"\b(?:does \w+s \w+s\b|the the|a the)", ask.text)
             assert not re.search(r"\b(?:it|they|them|these)\b(?!.*…)", ask.text), ask.text
             assert made.find(ask.text) is not None
             if ask.cloze:
