@@ -29,29 +29,31 @@ from server.captions import TROUBLE_TEXT
 from tests.media.peers import until
 from tests.rig import house
 
+STRANGE = {
+    "an unknown frame": send({"mystery": {"a": 1}}),
+    "an unknown field": send_content(hologram={"x": 1}),
+    "bytes": send_raw(b"\xff\x00\x12", text=False),
+    "text that is no JSON": send_raw(b"not json", text=True),
+    "a tool call": tool_call("advance_turn", {"x": 1}, wait=False),
+    "no turnComplete": no_turn_complete(),
+    "no generationComplete": plan(generation_complete=False),
+}
+
 
 @pytest.mark.req("VOICE-20", "VOICE-22", "VOICE-19", "VOICE-24")
-@pytest.mark.parametrize(
-    "fault",
-    [
-        send({"mystery": {"a": 1}}),
-        send_content(hologram={"x": 1}),
-        send_raw(b"\xff\x00\x12", text=False),
-        send_raw(b"not json", text=True),
-        tool_call("advance_turn", {"x": 1}, wait=False),
-        no_turn_complete(),
-        plan(generation_complete=False),
-    ],
-    ids=["frame", "field", "binary", "text", "tool", "no-turn-complete", "no-generation-complete"],
-)
-async def test_strange_messages_disturb_nothing(tmp_path: Path, fault: Action) -> None:
-    async with house(tmp_path, script=Script().on("turn", fault, n=1)) as home:
+async def test_strange_messages_disturb_nothing(tmp_path: Path) -> None:
+    script = Script()
+    for number, fault in enumerate(STRANGE.values(), 1):
+        script.on("turn", fault, n=number)
+    async with house(tmp_path, ScriptedEngine(replies=[["Yes."]]), script) as home:
         ada = await home.person()
         async with ada.call(await ada.ground()) as call:
-            assert (await call.ask("First."))["saved"] is True
-            assert (await call.ask("Second."))["saved"] is True
+            for name in (*STRANGE, "nothing strange"):
+                turn = await call.ask(f"Now {name}.")
+                assert (turn["saved"], turn["userText"]) == (True, f"Now {name}.")
             assert call.notices == []
             await call.shows("listening")
+            assert len(home.gemini.sessions) == 1
         await home.empty()
 
 
@@ -171,7 +173,8 @@ async def test_a_filler_and_its_answer_are_one_bubble_and_one_sync(tmp_path: Pat
             await call.shows("listening")
             assert len(call.messages("turn")) == 1
             assert call.states[1:3] == ["formulating", "speaking"]
-            assert call.states[-3:] == ["formulating", "speaking", "listening"]
+            assert call.states.count("speaking") == 2
+            assert call.states[-1] == "listening"
             assert "listening" not in call.states[1:-1]
 
 

@@ -72,7 +72,7 @@ async def test_the_microphone_switched_off_mid_speech_ends_the_turn(tmp_path: Pa
     async with house(tmp_path, engine, config=CONFIG) as home:
         ada = await home.person()
         async with ada.call(await ada.ground()) as call:
-            talking = asyncio.create_task(call.say(voice * 3))
+            talking = asyncio.create_task(call.say(voice * 2))
             await until(lambda: call.messages("user-started-speaking"), "speaking")
             await asyncio.sleep(0.5)
             call.act("mic", on=False)
@@ -166,7 +166,7 @@ async def test_latency_is_measured_on_every_span(tmp_path: Path) -> None:
         assert spans.count(MIC_TO_GATE) > seconds * 45
         # Only what left the gate: speech, its trailing silence, one mark for the pre-roll.
         assert 0 < spans.count(MIC_TO_LIVE) <= spans.count(MIC_TO_GATE)
-        for name in spans.names():
+        for name in (OFFER_TO_ANSWER, REPLY_TO_RTP, MIC_TO_GATE, MIC_TO_LIVE):
             median = spans.quantile(name, 0.5)
             assert median is not None
             assert 0 <= median < 0.5, name
