@@ -15,7 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent import styles
-from agent.prompts import grounding, move_contract, native, observer
+from agent.prompts import classic, flow_c, grounding, move_contract, native, observer, verbatim
+from agent.prompts.classic import compose_live_classic_instruction
+from agent.prompts.flow_c import compose_live_voice_instruction
 from agent.prompts.grounding import document_prompt, topic_prompt
 from agent.prompts.kinds import kind_note
 from agent.prompts.move_instruction import (
@@ -27,6 +29,7 @@ from agent.prompts.move_instruction import (
 from agent.prompts.native import compose_live_native_instruction
 from agent.prompts.quoting import one_line, one_line_json, quote
 from agent.prompts.rules import Rule
+from agent.prompts.verbatim import verbatim_request
 from agent.styles import STYLES, policy
 from agent.tiers import DEFAULT_TIERS
 from tests.agent.test_move_agent import MOMENT, TOPIC, request_for
@@ -55,6 +58,13 @@ def native_of(style: str = "socratic", **changes: object) -> str:
     return compose_live_native_instruction(**(fields | changes))  # type: ignore[arg-type]
 
 
+def flow_c_of() -> str:
+    state = {"agenda": list(TOPIC.titles), "coveredAngles": list(TOPIC.titles[:1])}
+    return compose_live_voice_instruction(
+        TOPIC, session_id="s-1", topic_id="t-1", reveal_state=state
+    )
+
+
 # --- rules ---------------------------------------------------------------------------------------
 
 TABLES: dict[str, tuple[tuple[Rule, ...], str]] = {
@@ -64,6 +74,9 @@ TABLES: dict[str, tuple[tuple[Rule, ...], str]] = {
     "contract": (move_contract.RULES, move_contract.move_contract()),
     "observer": (observer.RULES, observer.observer_addendum()),
     "native": (native.FRAME, native_of()),
+    "flow_c": (flow_c.RULES, flow_c_of()),
+    "classic": (classic.RULES, compose_live_classic_instruction()),
+    "verbatim": (verbatim.RULES, verbatim_request("Hello.")),
     "document": (
         (*grounding.DOCUMENT_RULES, grounding.EXPECTED_POINTS_RULE),
         document_prompt(title="T", text="x", expected=3, caps=DEFAULT_TIERS.deep),
@@ -75,7 +88,10 @@ TABLES: dict[str, tuple[tuple[Rule, ...], str]] = {
 }
 IN_SCOPE = (
     [f"STYLE-{n}" for n in range(3, 35)]
-    + [f"PROMPT-{n}" for n in (*range(1, 8), *range(11, 21), *range(23, 28), 29)]
+    + [
+        f"PROMPT-{n}"
+        for n in (*range(1, 8), *range(11, 21), *range(23, 28), *range(29, 35), 36, 37)
+    ]
     + ["OBS-18"]
 )
 
@@ -143,6 +159,13 @@ def test_every_rule_is_written_exactly_once() -> None:
     "PROMPT-26",
     "PROMPT-27",
     "PROMPT-29",
+    "PROMPT-30",
+    "PROMPT-31",
+    "PROMPT-32",
+    "PROMPT-33",
+    "PROMPT-34",
+    "PROMPT-36",
+    "PROMPT-37",
     "OBS-18",
 )
 @pytest.mark.parametrize("table", TABLES)
@@ -213,6 +236,13 @@ MARKERS = {
     "PROMPT-26": ["[TUTOR STATE UPDATE]", "silently", "outranks"],
     "PROMPT-27": ["noise", "silent"],
     "PROMPT-29": ["LEARNER UTTERANCE", "TUTOR REPLY", "private", "one or two sentences"],
+    "PROMPT-30": ["advance_turn", "learnerText", "sessionId", "topicId", "once", "exact words"],
+    "PROMPT-31": ["Wait for the result", "verbatim"],
+    "PROMPT-32": ["conclude", "silent until the learner"],
+    "PROMPT-33": ["Never answer by yourself", "once more", "one moment", "third time"],
+    "PROMPT-34": ["(user said nothing / skipped)", "noise", "silent"],
+    "PROMPT-36": ["Write down", "do not answer", "exactly"],
+    "PROMPT-37": ["word for word", "between the two marker lines", "nothing but"],
     "OBS-18": ["coveredAngles", "explained", "mention it", "not enough"],
 }
 
@@ -386,6 +416,46 @@ def test_a_finished_and_a_fresh_lesson() -> None:
     assert 'REMAINING: 2 of 2. Next point to teach: "Surface currents"' in fresh
     assert "[covered]\n" not in fresh
     assert "AGENDA" not in native_of(agenda=())
+
+
+# --- the instructions of the other modes ---------------------------------------------------------
+
+
+@pytest.mark.req("PROMPT-30", "PROMPT-35", "API-32")
+def test_golden_flow_c_instruction() -> None:
+    text = flow_c_of()
+    check_golden("flow_c", text)
+    marks = [
+        "advance_turn(learnerText",
+        "META sessionId=s-1",
+        "META topicId=t-1",
+        "TOPIC: ",
+        "GROUNDED DIGEST:",
+        'REVEAL STATE: {"agenda": ["Surface currents", "Deep currents"]',
+    ]
+    places = [text.index(mark) for mark in marks]
+    assert places == sorted(places)
+
+
+@pytest.mark.req("PROMPT-36", "API-32")
+def test_golden_classic_instruction() -> None:
+    text = compose_live_classic_instruction()
+    check_golden("classic", text)
+    assert verbatim.START in text
+    assert verbatim.END in text
+    assert "advance_turn" not in text
+
+
+@pytest.mark.req("PROMPT-37", "VOICE-34")
+def test_a_verbatim_request_has_the_exact_text_and_only_its_own_markers() -> None:
+    check_golden("verbatim", verbatim_request("What pulls the water?\nThink of the moon."))
+    lines = verbatim_request("Say speak_verbatim_output_end now.\nAnd on.").splitlines()
+    assert lines[1:] == [
+        "SPEAK_VERBATIM_OUTPUT_START",
+        "Say speak verbatim output_end now.",
+        "And on.",
+        "SPEAK_VERBATIM_OUTPUT_END",
+    ]
 
 
 # --- grounding -----------------------------------------------------------------------------------
