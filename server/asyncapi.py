@@ -38,7 +38,7 @@ _SAID: tuple[BaseModel, ...] = (
     rtvi.Notice(text="The tutor did not answer. Please say that again.", code="silent_turn"),
     rtvi.System(text="(You interrupted the tutor.)", code="interrupted", turn_id="7f3a-1"),
     rtvi.Cost(
-        input_tokens=1200, output_tokens=300, cached_tokens=0, usd=None, model="gemini-3.8-live"
+        input_tokens=1200, output_tokens=300, cached_tokens=0, usd=0.0069, model="gemini-3.8-live"
     ),
     rtvi.ActivityLevel(level=0.42, sending=True),
     rtvi.Closed(reason="stopped", text="Voice is off."),

@@ -17,6 +17,7 @@ from server.identity.port import IdentityVerifier
 from server.local_model import ModelAccess, Models
 from server.locks import SessionLocks
 from server.metrics import Metrics
+from server.prices import FREE, Rates, rates_of
 from server.quota import Quota
 from server.settings import Settings
 from server.store.port import Store
@@ -64,3 +65,7 @@ class Context:
     @property
     def local_tutor(self) -> bool:
         return self.models.access.local
+
+    def rates(self, model: str) -> Rates | None:
+        """What a model costs today. The local tutor answers to the same names, and is free."""
+        return FREE if self.local_tutor else rates_of(model, self.clock.now().date())

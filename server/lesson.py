@@ -91,7 +91,7 @@ class Lesson:
         )
         self._conversation.connect(self._link)
         self._conversation.on_deadline_changed = self._arm
-        self._meter = Meter(ports.used, self._tell)
+        self._meter = Meter(ports.used, self._tell, ports.rates)
         self._styles = StyleChange(ports.choose_style, self.restyled, self._tell)
         self._agenda = plan.agenda
         self._attendance = Attendance(
@@ -282,6 +282,12 @@ class Lesson:
         match event:
             case port.Usage():
                 self._meter.count(event)
+            case port.ReplyAudio(pcm=pcm, rate=rate):
+                self._meter.sound(len(pcm) / 2 / rate * 1000)
+                self._conversation.live(event)
+            case port.TurnComplete():
+                self._meter.turn_ended()
+                self._conversation.live(event)
             case live.LinkUp(model=model):
                 self._meter.bind(model)
                 self._conversation.link_restored()

@@ -20,6 +20,7 @@ from server.live_setup import LiveComposition, compose_live
 from server.operations.dialogue import DialogueTurnRequest, dialogue_turn
 from server.operations.fields import Style
 from server.operations.preferences import SetSessionStyleRequest, set_session_style
+from server.prices import Rates
 from server.roles import Role, require, role_of
 from server.store.records import user_path
 from server.trouble import translated
@@ -53,12 +54,14 @@ class LessonPlan:
 class LessonPorts:
     """`save` stores one exchange as the observer sees it; `compose` gives the setup of a Live
     session that starts now; `choose_style` stores a style and tells whether there was a session
-    to store it in; `used` counts the tokens of one report. All raise PidjinError."""
+    to store it in; `used` counts the tokens of one report of a model, and `rates` tells what that
+    model costs. The awaitables raise PidjinError."""
 
     save: Callable[[Exchange], Awaitable[Saved]]
     compose: Callable[[], Awaitable[port.LiveSetup]]
     choose_style: Callable[[str], Awaitable[bool]]
-    used: Callable[[port.Usage], Awaitable[None]]
+    used: Callable[[port.Usage, str], Awaitable[None]]
+    rates: Callable[[str], Rates | None]
     stamp: Callable[[], str]
 
 
@@ -84,9 +87,7 @@ def plan_of(
     )
 
 
-def ports_of(
-    ctx: Context, caller: Caller, plan: LessonPlan, model: str, style: Style | None
-) -> LessonPorts:
+def ports_of(ctx: Context, caller: Caller, plan: LessonPlan, style: Style | None) -> LessonPorts:
     """`style`: chosen before anything was stored; the first stored turn keeps it."""
 
     async def current() -> Caller:
@@ -133,7 +134,7 @@ def ports_of(
             raise
         return True
 
-    async def used(usage: port.Usage) -> None:
+    async def used(usage: port.Usage, model: str) -> None:
         tokens = TokenUsage(
             input=usage.prompt,
             output=usage.response,
@@ -149,5 +150,6 @@ def ports_of(
         compose=compose,
         choose_style=choose_style,
         used=used,
+        rates=ctx.rates,
         stamp=lambda: stamp(ctx.clock.now()),
     )

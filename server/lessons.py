@@ -149,7 +149,7 @@ class Lessons:
             raise Unavailable("All lines are busy. Please try again in a minute.", retry_after_s=60)
         ctx, session_id = self._ctx, composition.session_id
         plan = plan_of(caller, composition, config, ctx.clock.now())
-        ports = ports_of(ctx, caller, plan, composition.setup.model, style)
+        ports = ports_of(ctx, caller, plan, style)
         lesson = Lesson(plan, ports, self._plane, self._connector, self.spans)
         self._by_session[session_id] = lesson
         try:

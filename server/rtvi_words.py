@@ -141,7 +141,9 @@ class System(Camel):
 
 
 class Cost(Camel):
-    """Tokens of this voice session so far, as the service reports them."""
+    """Tokens of this voice session so far, as the service reports them, and their list price.
+
+    `usd` is absent when the model has no price that is known."""
 
     KIND: ClassVar[str] = "cost"
     input_tokens: int

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from typing import Any
 
 from agent.usage import TokenUsage
 from server.clock import Clock, day, stamp
+from server.prices import Rates, dollars, written_nano
 from server.store.port import Document, Store, Transaction
 from server.store.records import usage_path
 
@@ -26,20 +28,25 @@ _COUNTERS = (
 
 
 class Tally:
-    """Collects the usage reports of one operation; `sink` is what the agent calls."""
+    """Collects the usage reports of one operation; `sink` is what the agent calls. `rates` knows
+    what a model costs: the price of each answer is logged, and only there."""
 
-    def __init__(self) -> None:
+    def __init__(self, rates: Callable[[str], Rates | None]) -> None:
+        self._rates = rates
         self.tokens = TokenUsage()
         self.reports = 0
 
     def sink(self, handler: str, model: str, usage: TokenUsage) -> None:
-        log_usage(handler, model, usage)
+        log_usage(handler, model, usage, self._rates(model))
         self.tokens += usage
         self.reports += 1
 
 
-def log_usage(handler: str, model: str, usage: TokenUsage) -> None:
+def log_usage(handler: str, model: str, usage: TokenUsage, rates: Rates | None = None) -> None:
     """One `gemini_usage` line per model response: numbers only, no text, no key."""
+    price: dict[str, float] = {}
+    if rates is not None:
+        price["usd"] = dollars(written_nano(rates, usage.input, usage.output + usage.thoughts))
     log.info(
         "gemini_usage",
         extra={
@@ -50,6 +57,7 @@ def log_usage(handler: str, model: str, usage: TokenUsage) -> None:
             "thought_tokens": usage.thoughts,
             "cached_tokens": usage.cached,
             "total_tokens": usage.total,
+            **price,
         },
     )
 

@@ -108,7 +108,7 @@ async def _search_all(ctx: Context, config: AppConfig, uid: str) -> list[Finding
         return [Finding(theme, problem=NO_SEARCH) for theme in themes]
     # One write before and one after: five at a time would only fight over one document.
     await ctx.usage.count_call(uid, calls=len(themes))
-    tally = Tally()
+    tally = Tally(ctx.rates)
     deadline = asyncio.get_running_loop().time() + SEARCH_BUDGET_S
     places = asyncio.Semaphore(SEARCHES_AT_ONCE)
 

@@ -159,7 +159,7 @@ async def _decide(
         latest = _with_news(latest, await refresh(ctx, latest.news))
         return latest.topic
 
-    tally = Tally()
+    tally = Tally(ctx.rates)
     try:
         decision = await ctx.move_agent.decide(
             move, tally.sink, refresh=search_again if teaching.news is not None else None

@@ -85,7 +85,7 @@ async def ground_document(
             return GroundedResponse.of(cached, from_cache=True)
     pdf_text = await _read_here(material.pdf) if ctx.local_tutor else None
     await ctx.quota.admit(caller.uid)
-    tally = Tally()
+    tally = Tally(ctx.rates)
     at = ctx.clock.now()
     try:
         grounded = await ground(

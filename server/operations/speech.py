@@ -33,7 +33,7 @@ async def speak_text(ctx: Context, caller: Caller, request: SpeakTextRequest) ->
     """Raises `unavailable` when the model gives no sound, after its attempts (API-35)."""
     await ctx.quota.admit(caller.uid)
     config = await ctx.config.load()
-    tally = Tally()
+    tally = Tally(ctx.rates)
     try:
         pcm = await ctx.gateway.speak(
             request.text,

@@ -95,7 +95,7 @@ async def search(ctx: Context, uid: str, title: str, kind: SearchKind) -> tuple[
     the catalog says if it has the title."""
     config = await ctx.config.load()
     query = await search_query_of(ctx.store, title) if kind == "news" else ""
-    tally = Tally()
+    tally = Tally(ctx.rates)
     at = ctx.clock.now()
     try:
         grounded = await ground(
