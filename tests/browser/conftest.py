@@ -18,7 +18,7 @@ import wave
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import aiohttp
 import pytest
@@ -28,6 +28,9 @@ from playwright.async_api import Browser, ConsoleMessage, Page, Playwright, asyn
 from tests.browser.sound import SoundCard
 from tests.browser.webkit import MINI_BROWSER, WebKit, free_port, webkit
 from tests.rig import DEV_TOKEN, spoken
+
+if TYPE_CHECKING:
+    from tests.browser.visit import Visits
 
 HERE = Path(__file__).parent
 SHOTS = HERE.parent.parent / "screenshots"
@@ -83,8 +86,39 @@ def other_card() -> Iterator[SoundCard]:
 
 @dataclass
 class Server:
+    """The process under test: what an operator does with it."""
+
     url: str
     log: Path
+    environment: dict[str, str]
+    process: subprocess.Popen[bytes] | None = None
+
+    def boot(self) -> None:
+        with self.log.open("ab") as out:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "tests.browser.serve"],
+                env=self.environment, stdout=out, stderr=subprocess.STDOUT, cwd=HERE.parent.parent,
+            )  # fmt: skip
+        _await_ready(self.url + "/readyz", self.process, self.log)
+
+    def halt(self) -> None:
+        if self.process is not None:
+            self.process.terminate()
+            self.process.wait(30)
+
+    async def command(self, *words: str) -> str:
+        """What `pidjin WORDS` prints, beside the running server."""
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "server", *words, env=self.environment, cwd=HERE.parent.parent,
+            stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+        )  # fmt: skip
+        out, error = await process.communicate()
+        assert process.returncode == 0, error.decode()
+        return out.decode().strip()
+
+    async def admin_link(self) -> str:
+        """A one-time sign-in link of the bootstrap admin."""
+        return (await self.command("link", "--url", self.url)).splitlines()[-1]
 
     async def admin(self, path: str, body: Any = None) -> Any:
         headers = {"Authorization": f"Bearer {DEV_TOKEN}"}
@@ -116,17 +150,12 @@ def server(tmp_path_factory: pytest.TempPathFactory, card: SoundCard) -> Iterato
         "PIDJIN_PORT": str(port),
         "PIDJIN_DEV_TOKEN": DEV_TOKEN,
     }
-    with log.open("wb") as out:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "tests.browser.serve"],
-            env=environment, stdout=out, stderr=subprocess.STDOUT, cwd=HERE.parent.parent,
-        )  # fmt: skip
-        try:
-            _await_ready(f"http://127.0.0.1:{port}/readyz", process, log)
-            yield Server(f"http://127.0.0.1:{port}", log)
-        finally:
-            process.terminate()
-            process.wait(30)
+    server = Server(f"http://127.0.0.1:{port}", log, environment)
+    try:
+        server.boot()
+        yield server
+    finally:
+        server.halt()
     # Whatever happened on the pages, the server did not complain about itself.
     text = log.read_text()
     assert "Traceback" not in text, text[-4000:]
@@ -145,6 +174,13 @@ def _await_ready(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
         assert process.poll() is None, log.read_text()[-4000:]
         assert time.monotonic() < end, "the server did not become ready"
         time.sleep(0.1)
+
+
+@pytest.fixture(scope="session")
+def visit(launch: Launcher, server: Server) -> Visits:
+    from tests.browser.visit import Visits
+
+    return Visits(launch, server)
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
@@ -233,7 +269,7 @@ class Device:
         return found[-1] if found else ""
 
 
-def _complains(said: ConsoleMessage) -> bool:
+def complains(said: ConsoleMessage) -> bool:
     """A refused call (401 before the sign-in) is told by the browser itself, not by the page."""
     return said.type == "error" and not said.text.startswith("Failed to load resource")
 
@@ -301,7 +337,7 @@ async def device(
         tab = await context.new_page()
         errors: list[str] = []
         tab.on("pageerror", lambda error: errors.append(str(error)))
-        tab.on("console", lambda said: errors.append(said.text) if _complains(said) else None)
+        tab.on("console", lambda said: errors.append(said.text) if complains(said) else None)
         async with _pictured(Device(tab), kind) as page:
             yield page
         assert errors == []
