@@ -16,6 +16,8 @@ EVIDENCE_S = 0.3
 FORGIVE_S = 0.8
 # No reply is held longer than this by one stretch of speech: confirmed, or played anyway.
 HELD_S = 1.5
+# A key that is held in silence keeps a reply silent no longer than this.
+HUSH_S = 15.0
 
 
 class Phase(Enum):
@@ -24,6 +26,7 @@ class Phase(Enum):
     PAUSED = "paused"  # the learner speaks over the reply
     FORGIVING = "forgiving"  # the speech is over, unconfirmed
     HELD = "held"  # the reply came while the learner still spoke; it has not been heard
+    HUSHED = "hushed"  # a push-to-talk key is down
 
 
 class BargeIn:
@@ -68,6 +71,17 @@ class BargeIn:
         """A reply begins while the learner speaks."""
         self._to(Phase.HELD, at + HELD_S)
         return (Pause(),)
+
+    def hush(self, at: float) -> tuple[Effect, ...]:
+        """A key claims the line; a voice that stands still already only changes its deadline."""
+        if self.phase is Phase.HUSHED:
+            return ()
+        was_silent = self.silent
+        self._to(Phase.HUSHED, at + HUSH_S)
+        return () if was_silent else (Pause(),)
+
+    def unhush(self) -> tuple[Effect, ...]:
+        return self.release() if self.phase is Phase.HUSHED else ()
 
     def ended(self, at: float) -> tuple[Effect, ...]:
         if self.phase is Phase.PAUSED:

@@ -15,6 +15,7 @@ from typing import Literal
 
 import numpy as np
 
+from media.ptt import Hold, Passage
 from media.turn_events import SpeechEnded, SpeechEvidence, SpeechStarted, SpeechSustained
 from media.vad import SpeechDetector
 
@@ -27,8 +28,6 @@ MARGIN_MS = 200
 ONSET_LAG_MS = 40
 # A warm block is a sign only above -45 dBFS.
 LOUD = 32768 * 10 ** (-45 / 20)
-# Push-to-talk: two consecutive 10 ms windows above this admit the hold (OWN-31); -50 dBFS.
-PTT_FLOOR = 32768 * 10 ** (-50 / 20)
 # The meter: -60 dBFS is 0, -10 dBFS is 1; it falls by a fifth a block.
 METER_FLOOR_DB, METER_TOP_DB, METER_FALL = -60.0, -10.0, 0.8
 
@@ -92,7 +91,9 @@ class Gate:
         self._open = False
         self._trailing_ms = 0
         self._over_tutor = False
-        self._held = False
+        self._hold = Hold()
+        # After a hold the service hears silence, whatever the room does, until somebody speaks.
+        self._muffled = self.settings.mode == "ptt"
         self._level = 0.0
 
     @property
@@ -107,11 +108,28 @@ class Gate:
         """Over the tutor's voice more evidence is needed: it may be an echo."""
         self._over_tutor = speaking
 
+    @property
+    def held(self) -> bool:
+        """Push-to-talk: a key is down."""
+        return self._hold.down
+
     def hold(self, down: bool) -> None:
-        """Push-to-talk; has no effect in open mode. Nothing from before the press is sent."""
-        if down and not self._held and self.settings.mode == "ptt":
-            self._before.clear()
-        self._held = down
+        """Push-to-talk. While it is down energy admits, then tails and pauses pass (OWN-32); speech
+        that was heard in the open goes on in it. In ptt mode nothing from before is sent."""
+        if not down:
+            self._hold.release()
+        elif not self._hold.down:
+            if self.settings.mode == "ptt":
+                self._before.clear()
+            self._hold.press(adopt=self._speech.certain)
+
+    def absent(self, at: float) -> tuple[GateEvent, ...]:
+        """Nobody is on the line and no block will come: what was begun ends now."""
+        self._hold.drop()
+        events = tuple(self._speech.released(at))
+        if events and not self.settings.service_ends_turns:
+            self._open = False
+        return events
 
     def feed(self, pcm20: bytes, at: float) -> GateStep:
         """One block that begins at `at` (s, monotonic). Raises ValueError on another length."""
@@ -131,7 +149,7 @@ class Gate:
 
     def _listen(self, pcm20: bytes, rms: float, at: float) -> list[GateEvent]:
         settings, speech = self.settings, self._speech
-        if settings.mode == "ptt":
+        if settings.mode == "ptt" or self._hold.active:
             return self._listen_held(pcm20, at)
         need = settings.over_tutor if self._over_tutor else settings.quiet
         bar = settings.still_speech if speech.certain else need.speech
@@ -144,31 +162,39 @@ class Gate:
         return speech.unvoiced(at, settings.brief_hangover_ms if brief else settings.hangover_ms)
 
     def _listen_held(self, pcm20: bytes, at: float) -> list[GateEvent]:
-        """Energy admits a hold once; tails and pauses then pass until the release (OWN-32)."""
-        speech = self._speech
-        if not self._held:
-            return speech.released(at)
-        if not speech.certain and not _above_floor(pcm20):
-            return []
-        return speech.voiced(at, _ADMITTED, self.settings.sustained_ms)
+        """The hold says what passes; the detector is not asked."""
+        hold, speech = self._hold, self._speech
+        match hold.feed(pcm20, at):
+            case Passage.OPENS:
+                return speech.admitted(at, hold.onset)
+            case Passage.OPEN:
+                return speech.voiced(at, _ADMITTED, self.settings.sustained_ms)
+            case Passage.ENDS:
+                self._muffled = True
+                return speech.released(at)
+            case Passage.SHUT:
+                return []
 
     # --- admission -------------------------------------------------------------------------------
 
     def _forward(self, pcm20: bytes, *, opening: bool) -> bytes:
         forward = b""
-        if opening and not self._open:
+        if opening:
             self._open = True
             forward = b"".join(self._before)
-            self._before.clear()
-        if not self._open:
+        if not self._open or self._hold.pending:
             # Only what has not been forwarded: a pre-roll never repeats a sample.
             self._before.append(pcm20)
+        else:
+            self._before.clear()
+        if not self._open:
             return b""
         if self._speech.voiced_now:
             self._trailing_ms = 0
+            self._muffled = self.settings.mode == "ptt"
         else:
             self._trailing_ms += BLOCK_MS
-            if self.settings.mode == "ptt":
+            if self._muffled or self._hold.pending:
                 pcm20 = SILENCE
         return forward + pcm20
 
@@ -217,6 +243,13 @@ class _Speech:
             events.append(SpeechSustained(at))
         return events
 
+    def admitted(self, at: float, onset: float) -> list[GateEvent]:
+        """Certain by decree: a hold was admitted."""
+        self._clear()
+        events = self.voiced(at, _ADMITTED, BLOCK_MS + 1)
+        self._onset = onset
+        return [*events[:-1], SpeechStarted(at, onset)]
+
     def unvoiced(self, at: float, hangover_ms: int) -> list[GateEvent]:
         self.voiced_now = False
         if self.certain:
@@ -254,8 +287,3 @@ def _level(rms: float) -> float:
         return 0.0
     db = 20 * math.log10(rms / 32768)
     return min(1.0, max(0.0, (db - METER_FLOOR_DB) / (METER_TOP_DB - METER_FLOOR_DB)))
-
-
-def _above_floor(pcm20: bytes) -> bool:
-    half = len(pcm20) // 2
-    return _rms(pcm20[:half]) > PTT_FLOOR and _rms(pcm20[half:]) > PTT_FLOOR

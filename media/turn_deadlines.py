@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from media import turn_events as ev
 from media import turn_limits as limits
+from media.barge import Phase
 from media.slot import Slot
 from media.turn_learner import LearnerSide
 from media.turn_reply import ReplySide
@@ -51,7 +52,10 @@ class Deadlines:
                 return reply.playing_until, lambda: self._stuck(slot)
         if slot.empty_at is not None:
             return slot.empty_at + limits.EMPTY_S, lambda: self._stayed_empty(slot)
-        return slot.waiting_since + self._patience(slot), lambda: self._give_up(slot)
+        at = slot.waiting_since + self._patience(slot)
+        if reply.begun and self._stage.barge.phase is Phase.HUSHED:
+            at = max(at, (self._stage.barge.until or 0.0) + limits.STUCK_S)
+        return at, lambda: self._give_up(slot)
 
     def _patience(self, slot: Slot) -> float:
         if not self._learner.link_up:

@@ -119,6 +119,20 @@ class Typed:
 
 
 @dataclass(frozen=True, slots=True)
+class HoldClaimed:
+    """A push-to-talk key is down and nobody else owns the turn: the voice stands still (OWN-28)."""
+
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class HoldReleased:
+    """The key is up again, whether or not it had claimed the line and whatever was said."""
+
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
 class TimePassed:
     at: float
 
@@ -154,6 +168,8 @@ TurnEvent = (
     | PlayoutStarted
     | PlayoutDrained
     | Typed
+    | HoldClaimed
+    | HoldReleased
     | TimePassed
     | LinkLost
     | LinkRestored
@@ -268,7 +284,7 @@ class QuietMoment:
 @dataclass(frozen=True, slots=True)
 class Trouble:
     """A watchdog fired: `silent_turn`, `empty_turns`, `inaudible`, `text_without_audio`,
-    `stuck_playout`."""
+    `stuck_playout`, `turn_tracking` (too many typed turns without an answer: the lesson ends)."""
 
     code: str
     turn_id: TurnId

@@ -5,7 +5,7 @@ from __future__ import annotations
 from media import turn_events as ev
 from media.slot import Slot
 from media.turn_events import TurnId
-from media.turn_limits import LATE_WORDS_S, WORDS_LAG_S
+from media.turn_limits import LATE_WORDS_S, TYPED_MAX, WORDS_LAG_S
 from media.turn_reply import ReplySide
 from media.turn_stage import Stage, State
 
@@ -31,6 +31,8 @@ class LearnerSide:
         slot = stage.current
         if slot is None:
             stage.open_learner(onset)
+        elif slot.reply.begun and stage.claimed:
+            self._reply.interrupt()
         elif slot.reply.begun:
             stage.out += stage.barge.started(stage.now, onset)
         else:
@@ -51,6 +53,21 @@ class LearnerSide:
         stage.out += stage.barge.ended(stage.now)
         if stage.state is State.LEARNER:
             self.hand_in(slot)
+
+    def hold_claimed(self) -> None:
+        """Only what is said in the hold ends a reply; the key by itself just silences it."""
+        stage, slot = self._stage, self._stage.current
+        stage.claimed = True
+        if slot and slot.reply.begun:
+            stage.out += stage.barge.hush(stage.now)
+            self._reply.expect_playing(slot)
+
+    def hold_released(self) -> None:
+        stage, slot = self._stage, self._stage.current
+        stage.claimed = False
+        stage.out += stage.barge.unhush()
+        if slot and slot.reply.begun:
+            self._reply.expect_playing(slot)
 
     def hand_in(self, slot: Slot) -> None:
         """The learner is silent: whether the turn is over is the service's to say."""
@@ -115,7 +132,11 @@ class LearnerSide:
             return
         if stage.current and stage.current.reply.begun:
             self._reply.interrupt(handed_in=True)
-        slot = stage.current or stage.open(stage.now, spoken=False)
+        slot = stage.current
+        if slot and len(slot.prompts) + len(self._unsent) >= TYPED_MAX:
+            stage.trouble("turn_tracking", slot)
+            return
+        slot = slot or stage.open(stage.now, spoken=False)
         slot.typed, slot.empty_at = True, None
         slot.words.write(text.strip())
         stage.show_learner(slot)

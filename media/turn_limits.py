@@ -23,5 +23,7 @@ LINK_DOWN_S = 60.0
 WORDS_LAG_S = 0.25
 # A transcript may come this long after the speech it belongs to.
 LATE_WORDS_S = 2.0
+# Typed turns of one learner that wait for an answer at the same time (OWN-76).
+TYPED_MAX = 16
 # So many turns in a row with words but without an answer are a trouble.
 EMPTY_TURNS = 3

@@ -57,7 +57,9 @@ class ReplySide:
             slot.empty_at = None
             slot.prompts.clear()
             stage.out.append(ev.BeginReply(slot.turn_id))
-            if stage.speaking is not None:
+            if stage.claimed:
+                stage.out += stage.barge.hush(stage.now)
+            elif stage.speaking is not None:
                 stage.out += stage.barge.hold(stage.now)
         return slot
 
@@ -151,7 +153,9 @@ class ReplySide:
         return slot if slot and slot.reply.audio_ms and turn_id in ("", slot.turn_id) else None
 
     def expect_playing(self, slot: Slot) -> None:
-        slot.reply.playing_until = self._stage.now + slot.reply.audio_ms / 1000 + STUCK_S
+        barge = self._stage.barge
+        start = max(self._stage.now, (barge.until or 0.0) if barge.silent else 0.0)
+        slot.reply.playing_until = start + slot.reply.audio_ms / 1000 + STUCK_S
 
     # --- ends ------------------------------------------------------------------------------------
 

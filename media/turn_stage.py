@@ -40,7 +40,7 @@ class Stage:
     """At most one turn is current; those that only wait for a transcript are `closing`, in order.
 
     `speaking` is the onset of the speech that the gate hears now; `spoke` whether it has heard any
-    since the last turn ended.
+    since the last turn ended; `claimed` whether a push-to-talk key has claimed the line.
     """
 
     def __init__(self, prefix: str) -> None:
@@ -55,6 +55,7 @@ class Stage:
         self.barge = BargeIn()
         self.speaking: float | None = None
         self.spoke = False
+        self.claimed = False
 
     # --- states ----------------------------------------------------------------------------------
 

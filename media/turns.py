@@ -51,6 +51,14 @@ class Turns:
         return self._stage.state is State.IDLE and not self._closed
 
     @property
+    def claimable(self) -> bool:
+        """Whether a push-to-talk key may silence the voice: not while speech in the open, or typed
+        words that wait for their answer, own the turn (OWN-29)."""
+        slot = self._stage.current
+        typed = slot is not None and slot.typed and not slot.reply.begun
+        return self._stage.speaking is None and not typed
+
+    @property
     def accepts_audio(self) -> bool:
         """Reply audio and words that have just been announced are current."""
         return self._reply.admitted
@@ -86,6 +94,10 @@ class Turns:
                 learner.words(event)
             case ev.Typed(text=text, request_id=request_id):
                 learner.typed(text, request_id)
+            case ev.HoldClaimed():
+                learner.hold_claimed()
+            case ev.HoldReleased():
+                learner.hold_released()
             case ev.TutorAudioArrived(ms=ms):
                 reply.audio_arrived(ms)
             case ev.TutorWords(text=text):

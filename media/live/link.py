@@ -118,7 +118,7 @@ class LiveLink:
             self._sender.stir()
 
     def prompt(self, text: str) -> None:
-        """A typed learner turn, in order with the sound; refused and counted when 8 wait."""
+        """A typed learner turn, in order with the sound; refused and counted when 16 wait."""
         if self._closed or not text.strip():
             return
         if not self._sender.outbox.prompt(text):

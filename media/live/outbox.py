@@ -10,7 +10,7 @@ from collections import deque
 from dataclasses import dataclass
 
 SAMPLE_BYTES = 2
-PROMPTS_MAX = 8
+PROMPTS_MAX = 16
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from media.gate import BLOCK_BYTES, MARGIN_MS, Gate, GateSettings, GateStep
+from media.ptt import TAIL_MS
 from media.turn_events import SpeechEnded, SpeechEvidence, SpeechStarted, SpeechSustained
 from media.vad import VadReading
 
@@ -329,4 +330,5 @@ def test_a_hold_sends_from_its_pre_roll_to_the_release_then_silence() -> None:
     gate.hold(False)
     sent, events = held(gate, voice * 5)
     assert [type(e) for e in events] == [SpeechEnded]
-    assert sent == ZERO * ((100 + MARGIN_MS) // 20)
+    tail = TAIL_MS // 20
+    assert sent == b"".join(voice[:tail]) + ZERO * ((100 + MARGIN_MS) // 20)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from media import turn_events as ev
-from media.barge import FORGIVE_S, HELD_S
+from media.barge import FORGIVE_S, HELD_S, HUSH_S
 from media.turn_limits import FORMULATING_S, LINK_DOWN_S, SPEECH_MAX_S, STUCK_S, THINKING_S
 from media.turns import State, Turns
 
@@ -31,6 +31,8 @@ _BUILDERS = st.sampled_from(
         lambda at: ev.PlayoutStarted(at),
         lambda at: ev.PlayoutDrained(at),
         lambda at: ev.Typed(at, "typed", f"r{at}"),
+        lambda at: ev.HoldClaimed(at),
+        lambda at: ev.HoldReleased(at),
         lambda at: ev.TimePassed(at),
         lambda at: ev.LinkLost(at),
         lambda at: ev.LinkRestored(at),
@@ -40,7 +42,16 @@ _STEPS = st.lists(
     st.tuples(st.sampled_from([0.0, 0.0, 0.02, 0.3, 0.9, 2.5, 25.0]), _BUILDERS), max_size=60
 )
 # One turn: a stretch of speech, the wait for an answer, an answer that never ends by itself.
-LONGEST_S = SPEECH_MAX_S + LINK_DOWN_S + THINKING_S + FORMULATING_S + STUCK_S + HELD_S + FORGIVE_S
+LONGEST_S = (
+    SPEECH_MAX_S
+    + LINK_DOWN_S
+    + THINKING_S
+    + FORMULATING_S
+    + 2 * STUCK_S
+    + HELD_S
+    + FORGIVE_S
+    + HUSH_S
+)
 
 
 def run(turns: Turns, steps: list[tuple[float, object]]) -> list[ev.Effect]:

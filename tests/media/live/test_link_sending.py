@@ -244,7 +244,7 @@ def test_typed_turns_keep_their_place_between_sounds() -> None:
             await bench.settle()
             assert bench.session.kinds() == ["audio", "prompt", "audio"]
             bench.session.stuck = True
-            for number in range(12):
+            for number in range(20):
                 bench.link.prompt(str(number))
             assert bench.link.stats.prompts_refused == 4
 
