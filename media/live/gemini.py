@@ -183,6 +183,9 @@ class GeminiSession:
         else:
             await self._send_json({"realtimeInput": {"text": text}})
 
+    async def send_realtime_text(self, text: str) -> None:
+        await self._send_json({"realtimeInput": {"text": text}})
+
     async def send_context(self, text: str) -> None:
         """The exact shape of OBS-19. Models without silent context get nothing."""
         if text.strip() and self._row.context_mid_session:

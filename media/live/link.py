@@ -125,6 +125,19 @@ class LiveLink:
             self._stats.prompts_refused += 1
         self._sender.stir()
 
+    def read_aloud(self, text: str) -> bool:
+        """Asks for an exact read by realtime text (VOICE-34); False when it cannot be sent now."""
+        if self._closed or not self.up:
+            return False
+        asked = self._sender.outbox.prompt(text, realtime=True)
+        self._sender.stir()
+        return asked
+
+    def renew(self) -> None:
+        """A fresh session, composed anew, takes over at the next quiet moment; nobody notices."""
+        self._sender.renewing = not self._closed
+        self._sender.stir()
+
     def holds(self, text: str) -> bool:
         """Whether this typed turn still waits to be sent: then it need not be said again."""
         return self._sender.outbox.holds(text)
@@ -204,6 +217,7 @@ class LiveLink:
             # The stored state that composes a fresh session already holds what waits here.
             self._receiver.handle = ""
             self._sender.held.clear()
+            self._sender.renewing = False
         setup = await self._next_setup(self._setup if resumed else None)
         session = await self._dialer.connect(setup)
         first = self._stats.connects == 0
@@ -255,6 +269,9 @@ class LiveLink:
             if asyncio.get_running_loop().time() - opened_at > SHORTEST_S:
                 return self._redial()
             ending = LiveClosed(1001, "the service left at once", "peer")
+        if ending is Ending.RENEW:
+            self._receiver.handle = ""
+            return Redial(Lane.FRESH)
         assert isinstance(ending, LiveClosed)
         verdict = self._recovery.lost(ending, resumable=bool(self._receiver.handle))
         if isinstance(verdict, Stop):
@@ -298,7 +315,8 @@ class LiveLink:
 
     def _redial(self) -> Redial:
         """The lane of a connection that we gave up ourselves: no failure, no delay."""
-        return Redial(Lane.RESUME if self._receiver.handle else Lane.FRESH)
+        resumable = bool(self._receiver.handle) and not self._sender.renewing
+        return Redial(Lane.RESUME if resumable else Lane.FRESH)
 
     def _emit(self, event: LiveEvent | LinkEvent) -> None:
         if not self._closed:

@@ -29,9 +29,10 @@ class Bracket:
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """A typed learner turn."""
+    """A typed learner turn, or (`realtime`) a request of ours to read something out."""
 
     text: str
+    realtime: bool = False
 
 
 Item = Sound | Bracket | Typed
@@ -76,12 +77,12 @@ class Outbox:
             return
         self._items.append(Bracket(started))
 
-    def prompt(self, text: str) -> bool:
+    def prompt(self, text: str, *, realtime: bool = False) -> bool:
         """False when too many typed turns wait already."""
         if self._prompts >= PROMPTS_MAX:
             return False
         self._prompts += 1
-        self._items.append(Typed(text))
+        self._items.append(Typed(text, realtime))
         return True
 
     def holds(self, text: str) -> bool:

@@ -24,10 +24,20 @@ class Seed:
 
 
 @dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """A function that the model may call; every parameter is a required text (name, meaning)."""
+
+    name: str
+    description: str
+    parameters: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class LiveSetup:
     """Everything a session is opened with. Durations in ms; enums are the proto strings.
 
-    `resumption` False leaves session resumption out of the setup altogether (after a 1008).
+    `resumption` False leaves session resumption out of the setup altogether (after a 1008);
+    `output_transcription` False does without the words of what is said (DATA-42).
     """
 
     model: str
@@ -42,6 +52,8 @@ class LiveSetup:
     seeds: tuple[Seed, ...] = ()
     handle: str | None = None
     resumption: bool = True
+    tools: tuple[ToolSpec, ...] = ()
+    output_transcription: bool = True
 
 
 class Interaction(Enum):
@@ -206,6 +218,9 @@ class LiveSession(Protocol):
 
     async def send_prompt(self, text: str) -> None:
         """A typed learner turn that must be answered (`turnComplete: true`)."""
+
+    async def send_realtime_text(self, text: str) -> None:
+        """Realtime text input, whatever the model: how an exact read is asked for (VOICE-34)."""
 
     async def send_context(self, text: str) -> None:
         """Silent context (`turnComplete: false`); an empty text sends nothing."""

@@ -28,6 +28,7 @@ class Ending(Enum):
 
     ROTATE = "rotation"
     SLEEP = "sleep"
+    RENEW = "renewal"
 
 
 class Sender:
@@ -44,6 +45,7 @@ class Sender:
         self.held = HeldUpdate()
         self.calls = Calls()
         self.sleepy = False
+        self.renewing = False
         self.wake = asyncio.Event()
         self._quiet = quiet
         self._limits = limits
@@ -100,6 +102,8 @@ class Sender:
             quiet = self._quiet() and not self._in_bracket and not self.calls.pending
             if self.sleepy and self.outbox.empty and not (quiet and self.held.text):
                 return Ending.SLEEP
+            if self.renewing and quiet:
+                return Ending.RENEW
             if rotation.due(now, quiet):
                 return Ending.ROTATE
             if not await self._send_next(session, row, quiet, now, current):
@@ -166,8 +170,9 @@ class Sender:
             case Bracket(started):
                 await self._bounded(session.send_activity(started))
                 self._in_bracket = started
-            case Typed(text):
-                await self._bounded(session.send_prompt(text))
+            case Typed(text, realtime):
+                send = session.send_realtime_text if realtime else session.send_prompt
+                await self._bounded(send(text))
                 self._stats.prompts_sent += 1
 
     async def _bounded(self, sending: Coroutine[Any, Any, None]) -> None:

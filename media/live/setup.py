@@ -9,7 +9,7 @@ from __future__ import annotations
 from google.genai import types
 
 from media.live.capabilities import Capabilities, Seeding, capabilities_of, validated
-from media.live.port import LiveSetup
+from media.live.port import LiveSetup, ToolSpec
 
 # The whole context is billed again with every turn: past audio beyond about 20 minutes (25 tokens
 # a second) is cut. The instruction is never cut, so it comes on top.
@@ -25,14 +25,14 @@ def live_config(setup: LiveSetup, row: Capabilities | None = None) -> types.Live
 
     `row` None is the table's.
 
-    Always AUDIO (TEXT is closed with 1007), transcription both ways, no tools, and compression on.
+    Always AUDIO (TEXT is closed with 1007), transcription of the learner, and compression on.
     """
     row = row or capabilities_of(setup.model)
     setup = validated(setup, row)
     return types.LiveConnectConfig(
         response_modalities=[types.Modality.AUDIO],
         system_instruction=_instruction(setup),
-        tools=[],
+        tools=_tools(setup),
         speech_config=_speech(setup),
         thinking_config=_thinking(setup),
         realtime_input_config=types.RealtimeInputConfig(
@@ -40,7 +40,9 @@ def live_config(setup: LiveSetup, row: Capabilities | None = None) -> types.Live
             turn_coverage=types.TurnCoverage.TURN_INCLUDES_ONLY_ACTIVITY,
         ),
         input_audio_transcription=types.AudioTranscriptionConfig(),
-        output_audio_transcription=types.AudioTranscriptionConfig(),
+        output_audio_transcription=(
+            types.AudioTranscriptionConfig() if setup.output_transcription else None
+        ),
         session_resumption=_resumption(setup, row),
         context_window_compression=_compression(setup),
         history_config=_history(setup, row),
@@ -56,6 +58,27 @@ def _instruction(setup: LiveSetup) -> types.Content | None:
     if not setup.instruction:
         return None
     return types.Content(role="user", parts=[types.Part(text=setup.instruction)])
+
+
+def _tools(setup: LiveSetup) -> types.ToolListUnion:
+    """One tool of all declared functions; none for a session that calls nobody (VOICE-8)."""
+    if not setup.tools:
+        return []
+    return [types.Tool(function_declarations=[_declared(tool) for tool in setup.tools])]
+
+
+def _declared(tool: ToolSpec) -> types.FunctionDeclaration:
+    text = types.Type.STRING
+    properties = {
+        name: types.Schema(type=text, description=meaning) for name, meaning in tool.parameters
+    }
+    return types.FunctionDeclaration(
+        name=tool.name,
+        description=tool.description,
+        parameters=types.Schema(
+            type=types.Type.OBJECT, properties=properties, required=list(properties)
+        ),
+    )
 
 
 def _speech(setup: LiveSetup) -> types.SpeechConfig | None:

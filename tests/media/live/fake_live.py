@@ -69,6 +69,9 @@ class FakeSession:
     async def send_prompt(self, text: str) -> None:
         await self._send("prompt", text)
 
+    async def send_realtime_text(self, text: str) -> None:
+        await self._send("realtime_text", text)
+
     async def send_context(self, text: str) -> None:
         await self._send("context", text)
 
