@@ -1,16 +1,25 @@
 // The shell around the reducer: performs what the learner asks for, feeds the outcome back as events.
-import { computed, signal } from '@preact/signals';
-import { call, mayBeSignedIn, read } from './api.ts';
-import { CallFailed, errorText } from './errors.ts';
+import { computed, effect, signal } from '@preact/signals';
+import { call, clockAheadMs, mayBeSignedIn, read } from './api.ts';
+import { familyOf } from './browser.ts';
+import { span } from './clock.ts';
+import { CallFailed, errorText, failureText } from './errors.ts';
+import { Hold } from './hold.ts';
+import { lastWords } from './log.ts';
+import { onTold, tellTabs } from './other-tabs.ts';
 import type { ServerSays } from './protocol.ts';
+import { Reader } from './read-aloud.ts';
+import { BrowserRecognition } from './recognition.ts';
 import {
-  admitted, INITIAL, reduce, type Event, type Grounded, type Identity, type Me, type State, type StoredSession, type Style,
-  type Tab, type TurnAnswer,
+  admitted, INITIAL, reduce, type Event, type Grounded, type Grounding, type Identity, type Me, type State, type StoredSession,
+  type Style, type Tab, type TurnAnswer,
 } from './state.ts';
 import { S } from './strings.ts';
 import { VoiceCall } from './voice.ts';
 
 const TOAST_MS = 6_000;
+const PATIENCE_MS = 8_000;
+const DRAFT_KEY = 'pidjin.draft';
 const REPLY_SPEECH_KEY = 'pidjin.replySpeech';
 const SESSION_KEY = 'pidjin.session';
 
@@ -19,6 +28,11 @@ export const state = signal<State>({
 });
 /** Microphone level at the server's gate, 0..1; beside the reducer because it changes five times a second. */
 export const level = signal(0);
+/** Whether sound leaves this device right now; beside the reducer for the same reason. */
+export const sending = signal(false);
+/** What is typed and not sent; outlives a reload and a sign-in that ran out. */
+export const draft = signal('');
+export const family = familyOf(navigator.userAgent, navigator.maxTouchPoints);
 /** Style chosen in the picker for the next conversation. */
 export const nextStyle = signal<Style | null>(null);
 export const lesson = computed(() => state.value.lesson);
@@ -28,6 +42,29 @@ export function dispatch(event: Event): void {
   const after = reduce(before, event);
   state.value = after;
   if (after.toast !== before.toast && after.toast !== null) expire(after.toast.serial);
+  if (after.lesson?.sessionId !== before.lesson?.sessionId) draft.value = draftOf(after.lesson?.sessionId);
+  recognition?.hold(after.lesson?.busy === true || after.reading);
+}
+
+function draftOf(sessionId: string | undefined): string {
+  const [owner, text] = JSON.parse(sessionStorage.getItem(DRAFT_KEY) ?? '["",""]') as [string, string];
+  return owner === sessionId ? text : '';
+}
+
+effect(() => {
+  const text = draft.value;
+  const owner = state.peek().lesson?.sessionId;
+  if (owner !== undefined) sessionStorage.setItem(DRAFT_KEY, JSON.stringify([owner, text]));
+});
+
+/** Runs `work`; when it takes long the page says so. */
+async function patiently<T>(work: Promise<T>): Promise<T> {
+  const timer = setTimeout(() => dispatch({ type: 'slowNoticed' }), PATIENCE_MS);
+  try {
+    return await work;
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 function expire(serial: number): void {
@@ -39,39 +76,90 @@ export const toast = (text: string, tone: 'plain' | 'error' = 'plain'): void => 
 /** Shows a refusal in plain words; a lost identity or role leads to the sign-in page or the gate. */
 export async function report(failure: unknown): Promise<void> {
   if (!(failure instanceof CallFailed)) throw failure;
-  if (failure.code === 'unauthenticated') {
-    voice().stop();
-    dispatch({ type: 'signedOut' });
-  }
-  toast(errorText(failure.code, failure.message), 'error');
+  if (failure.code === 'unauthenticated') signInExpired();
+  toast(failureText(failure, new Date()), 'error');
   if (failure.code === 'permission-denied') await refreshMe();
+}
+
+/** The same for the conversation on the page, which is left when it is there no more. */
+async function reportOfLesson(failure: unknown): Promise<void> {
+  const gone = failure instanceof CallFailed
+    && (failure.reason === 'deleted' || (failure.code === 'not-found' && lesson.value?.persisted === true));
+  if (!gone) return report(failure);
+  leave();
+  toast(S.deletedElsewhere, 'error');
+}
+
+/** Nobody is signed in any more, by no choice of theirs: what they were doing waits for them. */
+function signInExpired(): void {
+  silence();
+  dispatch({ type: 'signInExpired' });
+}
+
+/** Everything that sounds or listens ends. */
+function silence(): void {
+  voice().stop();
+  recognition?.stop();
+  reader().stop();
 }
 
 // --- who is here -----------------------------------------------------------------------------
 
 export async function refreshMe(): Promise<void> {
-  if (!mayBeSignedIn()) return dispatch({ type: 'signedOut' });
+  if (!mayBeSignedIn()) return signInExpired();
   try {
     const me = await read<Me>('me');
-    if (!admitted(me)) voice().stop();
+    if (!admitted(me)) silence();
     dispatch({ type: 'signedIn', me });
   } catch (failure) {
     if (!(failure instanceof CallFailed)) throw failure;
-    if (failure.code === 'unauthenticated') dispatch({ type: 'signedOut' });
+    if (failure.code === 'unauthenticated') signInExpired();
     else dispatch({ type: 'serverUnreachable' });
   }
 }
 
+/** After a sign-in: back to the conversation that was on this page, if it is theirs. */
+export async function enter(): Promise<void> {
+  await refreshMe();
+  if (admitted(state.value.me)) tellTabs({ type: 'signed-in' });
+  const kept = sessionStorage.getItem(SESSION_KEY);
+  if (kept !== null && lesson.value === null && admitted(state.value.me)) await resume(kept, true);
+}
+
 export async function boot(): Promise<void> {
+  if (!await learnIdentity()) return dispatch({ type: 'serverUnreachable' });
+  await enter();
+  if (clockAheadMs === null) return;
+  const { count, unit } = span(clockAheadMs);
+  toast(S.clockWrong(count, unit, clockAheadMs > 0));
+}
+
+/** What this server is; a server of another version than the page asks for a reload. False when out of reach. */
+async function learnIdentity(): Promise<boolean> {
   try {
     dispatch({ type: 'identityLearnt', identity: await read<Identity>('identity') });
+    return true;
   } catch (failure) {
-    if (!(failure instanceof CallFailed)) throw failure;
-    return dispatch({ type: 'serverUnreachable' });
+    if (failure instanceof CallFailed) return false;
+    throw failure;
   }
-  await refreshMe();
-  const kept = sessionStorage.getItem(SESSION_KEY);
-  if (kept !== null && admitted(state.value.me)) await resume(kept, true);
+}
+
+onTold((told) => {
+  const { me, door } = state.value;
+  if (told.type === 'signed-in' && me === null && door === 'signin') void enter();
+  if (told.type === 'signed-out' && me !== null) leaveBrowser();
+  if (told.type === 'deleted' && told.sessionId === lesson.value?.sessionId) {
+    leave();
+    toast(S.deletedElsewhere);
+  }
+});
+
+function leaveBrowser(): void {
+  silence();
+  sessionStorage.removeItem(SESSION_KEY);
+  sessionStorage.removeItem(DRAFT_KEY);
+  dispatch({ type: 'signedOut' });
 }
 
 /** Raises CallFailed. */
@@ -82,11 +170,11 @@ export const redeem = (code: string, who: { displayName?: string; email?: string
   call('redeemLink', { code, ...who });
 
 export async function signOut(): Promise<void> {
-  voice().stop();
-  sessionStorage.removeItem(SESSION_KEY);
+  silence();
   try {
     await call('signOut');
-    dispatch({ type: 'signedOut' });
+    leaveBrowser();
+    tellTabs({ type: 'signed-out' });
   } catch (failure) {
     await report(failure);
   }
@@ -105,17 +193,24 @@ export type DocumentSource = { title: string } & ({ text: string } | { mimeType:
 export const startTopic = (topic: string): Promise<void> =>
   start('topic', () => call<Grounded>('groundTopic', { topic, kind: 'core' }));
 
+export const startNews = (topic: string): Promise<void> =>
+  start('news', () => call<Grounded>('groundTopic', { topic, kind: 'news' }));
+
 export const startDocument = (source: DocumentSource): Promise<void> =>
   start('document', () => call<Grounded>('groundDocument', source));
 
-async function start(kind: 'topic' | 'document', ground: () => Promise<Grounded>): Promise<void> {
+async function start(kind: Grounding, ground: () => Promise<Grounded>): Promise<void> {
+  if (state.value.grounding !== 'no') return;
+  if (state.value.replySpeech) reader().unlock();
   dispatch({ type: 'groundingStarted', kind });
   let grounded: Grounded;
   try {
-    grounded = await ground();
+    grounded = await patiently(ground());
   } catch (failure) {
-    dispatch({ type: 'groundingEnded' });
-    return report(failure);
+    if (!(failure instanceof CallFailed)) throw failure;
+    dispatch({ type: 'groundingEnded', problem: failureText(failure, new Date()) });
+    if (failure.code === 'unauthenticated' || failure.code === 'permission-denied') await report(failure);
+    return;
   }
   if (state.value.grounding === 'no') return;
   const sessionId = newId();
@@ -125,7 +220,7 @@ async function start(kind: 'topic' | 'document', ground: () => Promise<Grounded>
 }
 
 export function leave(): void {
-  voice().stop();
+  silence();
   sessionStorage.removeItem(SESSION_KEY);
   nextStyle.value = null;
   dispatch({ type: 'conversationLeft' });
@@ -141,7 +236,7 @@ export async function resume(sessionId: string, quietly = false): Promise<void> 
   try {
     const session = await read<StoredSession>(`sessions/${encodeURIComponent(sessionId)}`);
     if (session.endedAt) await call('reopenSession', { sessionId });
-    voice().stop();
+    silence();
     dispatch({ type: 'conversationResumed', session: { ...session, sessionId } });
     sessionStorage.setItem(SESSION_KEY, sessionId);
   } catch (failure) {
@@ -160,23 +255,29 @@ export async function ask(text: string): Promise<void> {
   const turnId = `typed-${++asked}`;
   dispatch({ type: 'turnAsked', turnId, text });
   try {
-    const answer = await call<TurnAnswer>('dialogueTurn', {
+    const answer = await patiently(call<TurnAnswer>('dialogueTurn', {
       sessionId, topicId, userUtteranceSummary: text, ...(persisted || style === null ? {} : { style }),
-    });
+    }));
     if (lesson.value?.sessionId !== sessionId) return;
     dispatch({ type: 'turnAnswered', turnId, answer });
+    if (state.value.replySpeech && !voice().running) void reader().read(answer.text).catch(report);
     sessionStorage.setItem(SESSION_KEY, sessionId);
     const chosen = lesson.value.style;
     if (!persisted && chosen !== null) await storeStyle(sessionId, chosen);
   } catch (failure) {
-    if (lesson.value?.sessionId === sessionId) dispatch({ type: 'turnFailed', turnId });
-    await report(failure);
+    if (lesson.value?.sessionId !== sessionId) return report(failure);
+    dispatch({ type: 'turnFailed', turnId });
+    await reportOfLesson(failure);
   }
 }
 
-/** What the composer sends: into the running call, else as a typed turn. */
+/** What the composer sends: into the running call, else as a typed turn. Call inside the tap. */
 export async function say(text: string): Promise<void> {
-  if (!voice().canSend) return ask(text);
+  reader().stop();
+  if (!voice().canSend) {
+    if (state.value.replySpeech) reader().unlock();
+    return ask(text);
+  }
   const id = newId();
   dispatch({ type: 'typedOverVoice', turnId: id, text });
   voice().send('send-text', { content: text }, id);
@@ -185,6 +286,14 @@ export async function say(text: string): Promise<void> {
 export async function sayAgain(turnId: string, text: string): Promise<void> {
   dispatch({ type: 'turnWithdrawn', turnId });
   await say(text);
+}
+
+/** Asks the tutor to go on where it was cut off. */
+export const goOn = (heard: string): Promise<void> => say(S.goOnAsk(lastWords(heard)));
+
+/** A reply of the running call once more, at `rate` times its speed. */
+export function replay(turnId: string, rate = 1): void {
+  voice().send('client-message', { t: 'replay', d: { turnId, rate } });
 }
 
 async function storeStyle(sessionId: string, style: Style): Promise<void> {
@@ -231,22 +340,56 @@ let only: VoiceCall | null = null;
 export function voice(): VoiceCall {
   only ??= new VoiceCall(document.querySelector<HTMLAudioElement>('#tutor-voice')!, {
     link: (link) => {
-      if (link === 'off') level.value = 0;
+      if (link !== 'connected') {
+        level.value = 0;
+        sending.value = false;
+        hold.released();
+      }
+      if (link === 'reconnecting') void learnIdentity();
       dispatch({ type: 'voiceLink', link });
     },
     heard: voiceSaid,
     failed: (problem, failure) => {
       dispatch({ type: 'voiceFailed', problem });
-      if (failure !== undefined) void report(failure);
+      if (failure !== undefined) void reportOfLesson(failure);
     },
   });
   return only;
+}
+
+let aloud: Reader | null = null;
+
+/** The page's one reader of typed replies. */
+export function reader(): Reader {
+  aloud ??= new Reader(document.querySelector<HTMLAudioElement>('#reader')!, {
+    reading: (on) => { if (on !== state.value.reading) dispatch({ type: 'reading', on }); },
+    fellBack: () => toast(S.readAloudByBrowser),
+    failed: () => toast(S.readAloudFailed),
+  });
+  return aloud;
+}
+
+let recognition: BrowserRecognition | null = null;
+
+/** The browser's own speech recognition in place of a call. Call inside the tap. */
+export function dictate(): void {
+  recognition ??= new BrowserRecognition({
+    interim: (words) => dispatch({ type: 'dictated', words }),
+    sentence: (words) => void ask(words),
+    failed: (problem) => dispatch({ type: 'voiceFailed', problem }),
+  });
+  reader().stop();
+  if (state.value.replySpeech) reader().unlock();
+  dispatch({ type: 'dictating', on: true });
+  toast(S.dictationNote);
+  recognition.start();
 }
 
 function voiceSaid(message: ServerSays): void {
   switch (message.type) {
     case 'activity':
       level.value = message.sending ? message.level : 0;
+      sending.value = message.sending;
       return;
     case 'notice':
       return toast(message.code === 'silent' ? S.micSilent : message.text);
@@ -273,7 +416,8 @@ function voiceClosed(reason: string, text: string): void {
 export function tapMic(action: 'start' | 'stop' | 'recover' | 'none'): void {
   const current = lesson.value;
   if (current === null || action === 'none') return;
-  if (action === 'stop') return voice().stop();
+  if (action === 'stop') return stopVoice();
+  reader().stop();
   voice().mute(!state.value.replySpeech);
   if (action === 'recover') return void voice().recover();
   void voice().start({
@@ -282,15 +426,51 @@ export function tapMic(action: 'start' | 'stop' | 'recover' | 'none'): void {
   });
 }
 
+function stopVoice(): void {
+  voice().stop();
+  recognition?.stop();
+  dispatch({ type: 'dictating', on: false });
+}
+
 export function setReplySpeech(on: boolean): void {
+  if (on) reader().unlock();
+  else reader().stop();
   localStorage.setItem(REPLY_SPEECH_KEY, on ? 'on' : 'off');
   dispatch({ type: 'replySpeechSet', on });
   voice().mute(!on);
   voice().send('client-message', { t: 'reply-speech', d: { on } });
 }
 
+// --- push-to-talk ----------------------------------------------------------------------------
+
+const hold = new Hold(
+  () => state.value.voice.link === 'connected' && state.value.voice.features.includes('ptt') && document.querySelector('dialog[open]') === null,
+  (down) => {
+    voice().send('client-message', { t: 'ptt', d: { down } });
+    voice().mute(down || !state.value.replySpeech);
+    dispatch({ type: 'holding', on: down });
+  },
+);
+
+const inField = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement && (target.isContentEditable || target.matches('textarea, select, input:not([type=radio], [type=checkbox])'));
+
+addEventListener('keydown', (event) => {
+  if (event.code !== 'Space') return void hold.released();
+  const plain = !event.altKey && !event.ctrlKey && !event.metaKey && !event.isComposing;
+  if (plain && !inField(event.target) && hold.pressed(event.repeat)) event.preventDefault();
+});
+addEventListener('keyup', (event) => { if (event.code === 'Space' && hold.released()) event.preventDefault(); });
+addEventListener('blur', () => hold.released());
+
+// --- the connection ----------------------------------------------------------------------------
+
 addEventListener('online', () => {
   dispatch({ type: 'onlineChanged', online: true });
   if (state.value.door === 'unreachable') void boot();
 });
 addEventListener('offline', () => dispatch({ type: 'onlineChanged', online: false }));
+document.addEventListener('visibilitychange', () => {
+  if (document.visibilityState === 'hidden') hold.released();
+  else if (state.value.me !== null) void learnIdentity();
+});

@@ -1,4 +1,5 @@
 // HTTP: one call per operation, the CSRF header on every write, errors as CallFailed. Holds no state.
+import { skewMs } from './clock.ts';
 import { CallFailed } from './errors.ts';
 
 const DEADLINE_MS = 75_000;
@@ -17,17 +18,21 @@ const STATUS_CODES: Record<number, string> = {
   413: 'invalid-argument', 429: 'resource-exhausted', 503: 'unavailable', 504: 'deadline-exceeded',
 };
 
+/** Milliseconds that this device's clock is ahead of the server's; null when it is right. */
+export let clockAheadMs: number | null = null;
+
 async function request<T>(path: string, init: RequestInit, deadlineMs: number): Promise<T> {
   const stop = new AbortController();
   const timer = setTimeout(() => stop.abort(), deadlineMs);
   try {
     const answer = await fetch(path, { ...init, credentials: 'same-origin', cache: 'no-store', signal: stop.signal });
+    clockAheadMs = skewMs(answer.headers.get('date'), Date.now());
     const body: unknown = await answer.json().catch(() => ({}));
     if (answer.ok) return body as T;
     const { error } = body as { error?: { code?: string; message?: string; details?: { reason?: string } } };
     throw new CallFailed(
       error?.details?.reason === 'rate' ? 'rate' : error?.code ?? STATUS_CODES[answer.status] ?? 'internal', error?.message ?? '', answer.status,
-      Number(answer.headers.get('retry-after')) || null,
+      Number(answer.headers.get('retry-after')) || null, error?.details?.reason ?? '',
     );
   } catch (failure) {
     if (failure instanceof CallFailed) throw failure;
@@ -45,8 +50,11 @@ export const read = <T>(path: string, deadlineMs = DEADLINE_MS): Promise<T> => r
 
 /** POST /api/<operation>. Raises CallFailed. */
 export const call = <T>(operation: string, body: object = {}): Promise<T> =>
-  request<T>(`/api/${operation}`, { method: 'POST', headers: headers(), body: JSON.stringify(body) },
-    operation === 'offer' ? OFFER_DEADLINE_MS : DEADLINE_MS);
+  write<T>('POST', operation, body, operation === 'offer' ? OFFER_DEADLINE_MS : DEADLINE_MS);
+
+/** Any other write to /api/<path>. Raises CallFailed. */
+export const write = <T>(method: 'POST' | 'PATCH' | 'PUT', path: string, body: object = {}, deadlineMs = DEADLINE_MS): Promise<T> =>
+  request<T>(`/api/${path}`, { method, headers: headers(), body: JSON.stringify(body) }, deadlineMs);
 
 /** A last word while the page goes away: no answer is awaited and a failure has nobody left to tell. */
 export function farewell(operation: string, body: object): void {

@@ -12,10 +12,11 @@ import { Dialog, StyleChips } from './parts.tsx';
 import { Picker } from './picker.tsx';
 import { currentLink, Gate, Opening, SignIn } from './signin.tsx';
 import { admitted, type Tab } from './state.ts';
+import { SoundCheck } from './sound-check.tsx';
 import { S } from './strings.ts';
 
 const menuOpen = signal(false);
-const dialog = signal<'none' | 'sign-out' | 'style'>('none');
+const dialog = signal<'none' | 'sign-out' | 'style' | 'sound'>('none');
 
 function More() {
   const box = useRef<HTMLDivElement>(null);
@@ -32,7 +33,7 @@ function More() {
     document.addEventListener('keydown', escape);
     return () => { document.removeEventListener('pointerdown', outside); document.removeEventListener('keydown', escape); };
   }, []);
-  const pick = (next: 'sign-out' | 'style'): void => { menuOpen.value = false; dialog.value = next; };
+  const pick = (next: 'sign-out' | 'style' | 'sound'): void => { menuOpen.value = false; dialog.value = next; };
   return (
     <div class="more" ref={box}>
       <button type="button" class="icon-button" title={S.more} aria-label={S.more} aria-expanded={menuOpen.value}
@@ -41,9 +42,11 @@ function More() {
         <div class="menu">
           <p class="menu-who">{state.value.me?.displayName ?? state.value.me?.email}</p>
           <button type="button" onClick={() => pick('style')}>{S.preferredStyle}</button>
+          <button type="button" onClick={() => pick('sound')}>{S.soundCheck}</button>
           <button type="button" onClick={() => pick('sign-out')}>{S.signOutMenu}</button>
         </div>
       )}
+      <SoundCheck open={dialog.value === 'sound'} onClose={() => { dialog.value = 'none'; }} />
       <Dialog title={S.signOutTitle} open={dialog.value === 'sign-out'} onClose={() => { dialog.value = 'none'; }}>
         <p>{S.signOutBody}</p>
         <div class="actions">

@@ -1,27 +1,34 @@
 // The conversation: log, grounded context, voice cluster, composer.
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { ask, chooseStyle, level, lesson, say, sayAgain, setReplySpeech, state, tapMic } from './actions.ts';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import {
+  ask, chooseStyle, dictate, draft, family, goOn, level, lesson, replay, say, sayAgain, sending, setReplySpeech, state, tapMic,
+} from './actions.ts';
 import { AgendaButton } from './agenda-button.tsx';
 import { UTTERANCE_CHARS_MAX } from './documents.ts';
 import { Icon, Mark } from './icons.tsx';
-import { interimWords, lines, type Line } from './log.ts';
-import { StyleChips } from './parts.tsx';
+import { interimWords, isOfThisCall, lines, type Line } from './log.ts';
+import { IconButton, StyleChips } from './parts.tsx';
+import { canRecognise } from './recognition.ts';
 import { styleNow, voiceWord } from './state.ts';
-import { micButton, statusText } from './status.ts';
+import { micButton, offersDictation, privacyText, statusText } from './status.ts';
 import { S } from './strings.ts';
+import { when } from './when.ts';
 
 const NEAR_END_PX = 160;
 const COMPOSER_MAX_PX = 160;
 const WIDE = matchMedia('(min-width: 68rem)');
+const SLOWER = 0.8;
+const CAN_RECOGNISE = canRecognise();
 
 function GroundedContext() {
-  const { digest, sources } = lesson.value!.grounded;
+  const { digest, sources, groundedAt } = lesson.value!.grounded;
   const { cost } = lesson.value!;
   const linked = sources.filter((source) => /^https?:/.test(source.url));
   return (
     <details class="context" open={WIDE.matches}>
       <summary>{S.groundedContext}<Icon name="chevron" /></summary>
       <div class="context-body" tabIndex={0} role="region" aria-label={S.groundedContext}>
+        {groundedAt !== undefined && <p class="hint">{S.groundedAt(when(groundedAt, new Date()))}</p>}
         <p class="digest" dir="auto">{digest}</p>
         <h2>{S.sources}</h2>
         {sources.length === 0 && <p class="hint">{S.noSources}</p>}
@@ -31,6 +38,7 @@ function GroundedContext() {
               {linked.includes(source)
                 ? <a href={source.url} target="_blank" rel="noreferrer noopener">{source.title || source.url}</a>
                 : <span><Icon name="file" />{source.title}</span>}
+              {source.publishedAt && <small>{S.published(when(source.publishedAt, new Date()) || source.publishedAt)}</small>}
             </li>
           ))}
         </ul>
@@ -40,14 +48,34 @@ function GroundedContext() {
   );
 }
 
+function Reply({ line }: { line: Extract<Line, { who: 'tutor' }> }) {
+  const { link, features } = state.value.voice;
+  const replays = link === 'connected' && features.includes('replay') && line.settled && isOfThisCall(line.turnId);
+  return (
+    <article class="said tutor" aria-label={S.tutor}>
+      <Mark />
+      <div class="reply-body">
+        {line.text !== '' && <p class="words" dir="auto">{line.text}</p>}
+        {line.unheard !== '' && (
+          <div class="rest">
+            <p class="unheard" dir="auto"><span class="visually-hidden">{S.unheard}: </span>{line.unheard}</p>
+            <button type="button" class="text-button" disabled={lesson.value!.busy} onClick={() => void goOn(line.text)}>{S.goOnFromHere}</button>
+          </div>
+        )}
+        {replays && (
+          <p class="replays">
+            <IconButton icon="replay" label={S.replay} onClick={() => replay(line.turnId)} />
+            <IconButton icon="slow" label={S.replaySlow} onClick={() => replay(line.turnId, SLOWER)} />
+          </p>
+        )}
+      </div>
+    </article>
+  );
+}
+
 function Row({ line }: { line: Line }) {
   if (line.who === 'system') return <p class="system">{line.text}</p>;
-  if (line.who === 'tutor')
-    return (
-      <article class="said tutor" aria-label={S.tutor}>
-        <Mark /><p class="words" dir="auto">{line.text}</p>
-      </article>
-    );
+  if (line.who === 'tutor') return <Reply line={line} />;
   return (
     <article class="said learner" aria-label={S.learner} data-final={line.final} data-delivery={line.delivery}>
       <p class="words" dir="auto">{line.text}</p>
@@ -77,6 +105,7 @@ function ConversationLog() {
       <div class="log-lines">
         {shown.map((line) => <Row key={line.key} line={line} />)}
         {thinking && <div class="said tutor thinking" aria-hidden="true"><Mark /><span class="dots"><i /><i /><i /></span></div>}
+        {busy && state.value.slow && <p class="system" role="status">{S.slow}</p>}
         {openingFailed && !busy && (
           <p class="system" role="alert">{S.openingFailed}{' '}
             <button type="button" class="text-button" onClick={() => void ask('')}>{S.retry}</button></p>
@@ -101,16 +130,27 @@ function MicButton() {
   );
 }
 
+/** Not a live region: it changes with every word. */
+function PrivacyLight() {
+  const text = privacyText(state.value, sending.value);
+  if (text === '') return null;
+  return (
+    <p class="light" data-on={sending.value}>{text}
+      {state.value.voice.features.includes('ptt') && <span class="hold-hint"> · {S.holdHint}</span>}</p>
+  );
+}
+
 export function VoiceCluster() {
   const { replySpeech, voice } = state.value;
-  const interim = lesson.value === null ? '' : interimWords(lesson.value.log);
+  const interim = voice.interim || (lesson.value === null ? '' : interimWords(lesson.value.log));
   const reply = replySpeech ? S.replyOn : S.replyOff;
   return (
     <section class="voice" aria-label={S.voice} data-on={voice.link !== 'off'}>
       <MicButton />
       <div class="status">
-        <p class="status-line" role="status" data-problem={voice.link === 'off' && voice.problem !== null}>{statusText(state.value)}</p>
-        {interim !== '' && <p class="interim" dir="auto">{S.interim(interim)}</p>}
+        <p class="status-line" role="status" data-problem={voice.link === 'off' && voice.problem !== null}>{statusText(state.value, family)}</p>
+        {offersDictation(state.value, CAN_RECOGNISE) && <button type="button" class="text-button" onClick={dictate}>{S.dictate}</button>}
+        {interim !== '' ? <p class="interim" dir="auto">{S.interim(interim)}</p> : <PrivacyLight />}
       </div>
       <button type="button" class="icon-button reply" title={reply} aria-label={reply} onClick={() => setReplySpeech(!replySpeech)}>
         <Icon name={replySpeech ? 'speaker' : 'speakerOff'} /><span class="reply-label" aria-hidden="true">{reply}</span>
@@ -121,7 +161,7 @@ export function VoiceCluster() {
 }
 
 function Composer() {
-  const [text, setText] = useState('');
+  const text = draft.value;
   const box = useRef<HTMLTextAreaElement>(null);
   const { busy } = lesson.value!;
   const empty = text.trim() === '';
@@ -132,14 +172,14 @@ function Composer() {
   }, [text]);
   const send = (): void => {
     if (empty || busy) return;
-    setText('');
+    draft.value = '';
     void say(text.trim());
     box.current!.focus();
   };
   return (
     <form class="composer" onSubmit={(event) => { event.preventDefault(); send(); }}>
       <textarea ref={box} rows={1} maxLength={UTTERANCE_CHARS_MAX} aria-label={S.message} placeholder={S.message} value={text} enterkeyhint="send"
-        onInput={(event) => setText(event.currentTarget.value)}
+        onInput={(event) => { draft.value = event.currentTarget.value; }}
         onKeyDown={(event) => {
           if (event.key === 'Enter' && !event.shiftKey && !event.isComposing) { event.preventDefault(); send(); }
         }} />
@@ -152,6 +192,9 @@ export function Chat() {
   return (
     <section class="talk" aria-labelledby="topic-title">
       <header class="topic-bar"><h1 id="topic-title" dir="auto">{lesson.value!.grounded.topic}</h1></header>
+      {state.value.updated && (
+        <p class="banner" role="status">{S.updated}<button type="button" class="text-button" onClick={() => location.reload()}>{S.reload}</button></p>
+      )}
       <GroundedContext key={lesson.value!.sessionId} />
       <ConversationLog />
       <div class="dock">

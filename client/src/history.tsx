@@ -2,6 +2,7 @@
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { lesson, leave, report, resume, toast } from './actions.ts';
+import { tellTabs } from './other-tabs.ts';
 import { call, read } from './api.ts';
 import { Dialog, IconButton } from './parts.tsx';
 import { S } from './strings.ts';
@@ -12,18 +13,34 @@ type Summary = {
   turnCount: number; lastText?: string | null; complete?: boolean;
 };
 
-const LIMIT = 100;
+const LIMIT = 50;
 const conversations = signal<Summary[] | null>(null);
+const more = signal(false);
 const doomed = signal<Summary | null>(null);
 
 const titleOf = (summary: Summary): string =>
   summary.topicIds.map((id) => summary.topicLabels[id]).filter(Boolean).join(', ') || S.untitled;
 
+const page = async (after = ''): Promise<Summary[]> => {
+  const { sessions } = await read<{ sessions: Summary[] }>(`sessions?limit=${LIMIT}${after && `&after=${encodeURIComponent(after)}`}`);
+  more.value = sessions.length === LIMIT;
+  return sessions;
+};
+
 async function load(): Promise<void> {
   try {
-    conversations.value = (await read<{ sessions: Summary[] }>(`sessions?limit=${LIMIT}`)).sessions;
+    conversations.value = await page();
   } catch (failure) {
     conversations.value ??= [];
+    await report(failure);
+  }
+}
+
+async function loadOlder(): Promise<void> {
+  const known = conversations.value ?? [];
+  try {
+    conversations.value = [...known, ...await page(known.at(-1)?.sessionId)];
+  } catch (failure) {
     await report(failure);
   }
 }
@@ -33,6 +50,7 @@ async function remove({ sessionId }: Summary): Promise<void> {
   try {
     await call('deleteSession', { sessionId });
     conversations.value = conversations.value?.filter((summary) => summary.sessionId !== sessionId) ?? null;
+    tellTabs({ type: 'deleted', sessionId });
     if (lesson.value?.sessionId === sessionId) leave();
     toast(S.deleted);
   } catch (failure) {
@@ -70,6 +88,7 @@ export function History() {
           );
         })}
       </ul>
+      {more.value && <button type="button" class="button quiet" onClick={() => void loadOlder()}>{S.showOlder}</button>}
       <Dialog title={S.deleteTitle} open={doomed.value !== null} onClose={() => { doomed.value = null; }}>
         <p>{doomed.value !== null && S.deleteBody(titleOf(doomed.value))}</p>
         <div class="actions">

@@ -8,6 +8,8 @@ export type Exchange = {
   readonly learnerFinal: boolean;
   readonly tutor: string;
   readonly interrupted: boolean;
+  /** The rest of an interrupted reply, which was never played. */
+  readonly unheard: string;
   readonly settled: boolean;
   readonly delivery: Delivery;
   /** System line of the server after this exchange; empty for none. */
@@ -16,7 +18,7 @@ export type Exchange = {
 export type Log = readonly Exchange[];
 
 const fresh = (turnId: string, at: number): Exchange => ({
-  key: `${at}:${turnId}`, turnId, learner: '', learnerFinal: false, tutor: '', interrupted: false, settled: false, delivery: 'sent', note: '',
+  key: `${at}:${turnId}`, turnId, learner: '', learnerFinal: false, tutor: '', interrupted: false, unheard: '', settled: false, delivery: 'sent', note: '',
 });
 
 /** Applies `change` to the exchange `turnId`, adding it at the end when it is new. */
@@ -61,12 +63,12 @@ export function tutorInterrupted(log: Log, turnId: string, heard: string | null)
 
 /** The server's word after the exchange: what was said and what was heard. */
 export function turnSettled(
-  log: Log, turn: { turnId: string; userText: string; text: string; interrupted: boolean },
+  log: Log, turn: { turnId: string; userText: string; text: string; unheard?: string; interrupted: boolean },
 ): Log {
   const id = slot(log, turn.turnId, (last) => last.settled);
   return edit(log, id, (exchange) => ({
     ...exchange, learner: turn.userText, learnerFinal: true, tutor: turn.text,
-    interrupted: turn.interrupted, settled: true, delivery: 'sent',
+    interrupted: turn.interrupted, unheard: turn.interrupted ? (turn.unheard ?? '').trim() : '', settled: true, delivery: 'sent',
   }));
 }
 
@@ -101,7 +103,7 @@ export const restored = (turns: readonly StoredTurn[]): Log =>
 
 export type Line =
   | { key: string; who: 'learner'; text: string; final: boolean; delivery: Delivery; turnId: string }
-  | { key: string; who: 'tutor'; text: string }
+  | { key: string; who: 'tutor'; text: string; unheard: string; turnId: string; settled: boolean }
   | { key: string; who: 'system'; text: string };
 
 /** What the page shows. Interim learner words show only once the tutor has begun to answer them: until then
@@ -112,12 +114,21 @@ export function lines(log: Log, interruptedText: string): Line[] {
     const { key, turnId, learner, learnerFinal, tutor, delivery, note } = exchange;
     if (learner !== '' && (learnerFinal || tutor !== ''))
       shown.push({ key: `${key}:learner`, who: 'learner', text: learner, final: learnerFinal, delivery, turnId });
-    if (tutor !== '') shown.push({ key: `${key}:tutor`, who: 'tutor', text: tutor });
+    if (tutor !== '' || exchange.unheard !== '')
+      shown.push({ key: `${key}:tutor`, who: 'tutor', text: tutor, unheard: exchange.unheard, turnId, settled: exchange.settled });
     if (exchange.interrupted) shown.push({ key: `${key}:interrupted`, who: 'system', text: interruptedText });
     if (note !== '') shown.push({ key: `${key}:note`, who: 'system', text: note });
   }
   return shown;
 }
+
+/** Whether the server of the running call still knows this exchange by its id. */
+export const isOfThisCall = (turnId: string): boolean => !/^(sealed:|stored-|typed-|auto-)/.test(turnId);
+
+const GO_ON_WORDS = 8;
+
+/** The last words that were heard before the cut, to say where to go on. */
+export const lastWords = (heard: string): string => heard.trim().split(/\s+/).slice(-GO_ON_WORDS).join(' ');
 
 /** Words being spoken right now, or an empty string. */
 export function interimWords(log: Log): string {

@@ -53,3 +53,16 @@ export const StyleChips = ({ value, onChoose }: { value: Style; onChoose: (style
 export const Busy = ({ label }: { label: string }) => (
   <div class="busy"><span class="dots" aria-hidden="true"><i /><i /><i /></span><span>{label}</span></div>
 );
+
+/** A list that could not be refreshed says so instead of looking current. */
+export const Stale = ({ when }: { when: boolean }) => <p class="stale" role="status">{when && S.stale}</p>;
+
+export const Switch = ({ label, note, on, onChange }: { label: string; note: string; on: boolean; onChange: (on: boolean) => void }) => {
+  const id = useId();
+  return (
+    <label class="switch">
+      <span class="switch-text"><b>{label}</b><small id={id}>{note}</small></span>
+      <input type="checkbox" role="switch" checked={on} aria-describedby={id} onChange={(event) => onChange(event.currentTarget.checked)} />
+    </label>
+  );
+};

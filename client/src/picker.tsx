@@ -1,22 +1,25 @@
-// Choosing what to remember: a concept in words, or a document as file or paste.
-import { signal } from '@preact/signals';
+// Choosing what to remember: a concept in words, news, or a document as file or paste.
+import { signal, type Signal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
-import { chooseStyle, chooseTab, nextStyle, startDocument, startTopic, state } from './actions.ts';
+import { chooseStyle, chooseTab, family, nextStyle, startDocument, startNews, startTopic, state } from './actions.ts';
 import { Icon } from './icons.tsx';
+import { NewsSuggestions } from './news-suggestions.tsx';
 import { IconButton, StyleChips } from './parts.tsx';
 import { styleNow } from './state.ts';
 import { S } from './strings.ts';
 import { acceptFile, DOCUMENT_CHARS_MAX, titleOfPaste, TOPIC_CHARS_MAX } from './documents.ts';
 
-type Kind = 'core' | 'document';
+type Kind = 'core' | 'news' | 'document';
 const kind = signal<Kind>('core');
 const topic = signal('');
+const news = signal('');
 const file = signal<File | null>(null);
 const paste = signal('');
 const problem = signal('');
 const dragging = signal(false);
 
-const KINDS: readonly [Kind, string][] = [['core', S.kindCore], ['document', S.kindDocument]];
+const KINDS: readonly [Kind, string][] = [['core', S.kindCore], ['news', S.kindNews], ['document', S.kindDocument]];
+const PROGRESS = { topic: S.groundingTopic, news: S.groundingNews, document: S.groundingDocument } as const;
 
 function choose(chosen: File | undefined): void {
   if (chosen === undefined) return;
@@ -36,6 +39,7 @@ function base64Of(source: File): Promise<string> {
 
 function ready(): boolean {
   if (kind.value === 'core') return topic.value.trim() !== '';
+  if (kind.value === 'news') return news.value.trim() !== '';
   return file.value !== null || paste.value.trim() !== '';
 }
 
@@ -43,6 +47,7 @@ async function begin(): Promise<void> {
   if (!ready() || state.value.grounding !== 'no') return;
   problem.value = '';
   if (kind.value === 'core') await startTopic(topic.value.trim());
+  else if (kind.value === 'news') await startNews(news.value.trim());
   else if (file.value !== null) {
     let base64: string;
     try {
@@ -57,7 +62,7 @@ async function begin(): Promise<void> {
   } else if (paste.value.length > DOCUMENT_CHARS_MAX) problem.value = S.pasteSize(paste.value.length - DOCUMENT_CHARS_MAX);
   else await startDocument({ title: titleOfPaste(paste.value), text: paste.value });
   if (state.value.lesson === null) return;
-  topic.value = paste.value = '';
+  topic.value = news.value = paste.value = '';
   file.value = null;
 }
 
@@ -92,9 +97,19 @@ function DocumentCard() {
   );
 }
 
+const CALM = matchMedia('(prefers-reduced-motion: reduce)');
+
+const TypedTopic = ({ typed, label, busy }: { typed: Signal<string>; label: string; busy: boolean }) => (
+  <textarea class="topic" rows={2} maxLength={TOPIC_CHARS_MAX} aria-label={label} placeholder={S.typedHint} value={typed.value} readOnly={busy}
+    onInput={(event) => { typed.value = event.currentTarget.value; }}
+    onKeyDown={(event) => { if (event.key === 'Enter' && !event.isComposing) { event.preventDefault(); void begin(); } }} />
+);
+
 export function Picker() {
-  const { grounding } = state.value;
+  const { grounding, groundingProblem, slow } = state.value;
   const busy = grounding !== 'no';
+  const cta = useRef<HTMLDivElement>(null);
+  const trouble = problem.value || groundingProblem;
   return (
     <section class="picker" aria-labelledby="picker-title">
       <form class="picker-form" aria-busy={busy} onSubmit={(event) => { event.preventDefault(); void begin(); }}>
@@ -105,23 +120,31 @@ export function Picker() {
               onClick={() => { kind.value = value; problem.value = ''; }}>{label}</button>
           ))}
         </div>
-        {kind.value === 'core'
-          ? <textarea class="topic" rows={2} maxLength={TOPIC_CHARS_MAX} aria-label={S.topic} placeholder={S.typedHint} value={topic.value} readOnly={busy}
-              onInput={(event) => { topic.value = event.currentTarget.value; }}
-              onKeyDown={(event) => { if (event.key === 'Enter' && !event.isComposing) { event.preventDefault(); void begin(); } }} />
-          : <DocumentCard />}
-        {problem.value !== '' && <p class="problem" role="alert">{problem.value}</p>}
+        {kind.value === 'core' && <TypedTopic typed={topic} label={S.topic} busy={busy} />}
+        {kind.value === 'news' && (
+          <>
+            {state.value.identity?.localTutor && <p class="note"><Icon name="info" />{S.newsLocal}</p>}
+            <TypedTopic typed={news} label={S.newsTopic} busy={busy} />
+            <NewsSuggestions busy={busy} onChoose={(title) => {
+              void startNews(title);
+              cta.current!.scrollIntoView({ block: 'end', behavior: CALM.matches ? 'auto' : 'smooth' });
+            }} />
+          </>
+        )}
+        {kind.value === 'document' && <DocumentCard />}
         <StyleChips value={styleNow(state.value, nextStyle.value)} onChoose={(style) => void chooseStyle(style)} />
-        <div class="cta">
+        <div class="cta" ref={cta}>
           <button class="button wide" disabled={busy || !ready()} aria-busy={busy}>{S.start}</button>
           <div class="progress" role="status">
-            {busy && <><progress aria-label={S.start} /><span>{grounding === 'topic' ? S.groundingTopic : S.groundingDocument}</span></>}
+            {busy && <><progress aria-label={S.start} /><span>{PROGRESS[grounding]}</span>{slow && <span>{S.slow}</span>}</>}
           </div>
+          {trouble && !busy && <p class="problem" role="alert">{trouble}</p>}
         </div>
         <p class="hint picker-hint">
           <button type="button" class="text-button" onClick={() => chooseTab('history')}>{S.historyHint}</button>
         </p>
-        {state.value.identity?.localTutor && <p class="hint local-note">{S.localTutor}</p>}
+        {family === 'in-app' && <p class="note"><Icon name="info" />{S.inApp}</p>}
+        {state.value.identity?.localTutor && kind.value !== 'news' && <p class="hint local-note">{S.localTutor}</p>}
       </form>
     </section>
   );

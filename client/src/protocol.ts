@@ -6,13 +6,13 @@ export type VoiceState =
   | 'connecting' | 'listening' | 'formulating' | 'speaking' | 'paused' | 'reconnecting' | 'idle' | 'closed';
 
 export type ServerSays =
-  | { type: 'ready' }
+  | { type: 'ready'; features: readonly string[] }
   | { type: 'learner-speaking'; on: boolean }
   | { type: 'learner'; turnId: string; text: string; final: boolean; requestId: string }
   | { type: 'tutor'; turnId: string; text: string; replace: boolean }
   | { type: 'interrupted'; turnId: string; heard: string | null }
   | { type: 'status'; state: VoiceState; mayInterrupt: boolean; reason: string }
-  | { type: 'turn'; turnId: string; userText: string; text: string; interrupted: boolean; saved: boolean }
+  | { type: 'turn'; turnId: string; userText: string; text: string; unheard: string; interrupted: boolean; saved: boolean }
   | { type: 'agenda'; agenda: unknown; coveredAngles: unknown }
   | { type: 'notice'; text: string; code: string }
   | { type: 'system'; text: string; code: string; turnId: string }
@@ -25,6 +25,9 @@ type Bag = Record<string, unknown>;
 const bag = (value: unknown): Bag => (typeof value === 'object' && value !== null ? (value as Bag) : {});
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 const number = (value: unknown): number => (typeof value === 'number' && Number.isFinite(value) ? value : 0);
+/** What the server of this call can do beyond the basics: a list of words, or one string of them. */
+const features = (value: unknown): string[] =>
+  (Array.isArray(value) ? value.filter((entry): entry is string => typeof entry === 'string') : text(value).split(/[\s,]+/).filter(Boolean));
 const STATES = new Set<string>([
   'connecting', 'listening', 'formulating', 'speaking', 'paused', 'reconnecting', 'idle', 'closed',
 ]);
@@ -41,7 +44,7 @@ export function parse(frame: string): ServerSays | null {
   const data = bag(envelope.data);
   const turnId = text(data.turnId);
   switch (envelope.type) {
-    case 'bot-ready': return { type: 'ready' };
+    case 'bot-ready': return { type: 'ready', features: features(bag(data.about).features) };
     case 'user-started-speaking': return { type: 'learner-speaking', on: true };
     case 'user-stopped-speaking': return { type: 'learner-speaking', on: false };
     case 'user-transcription':
@@ -65,7 +68,7 @@ function parseOwn(data: Bag, turnId: string): ServerSays | null {
         : null;
     case 'turn':
       return {
-        type: 'turn', turnId, userText: text(data.userText), text: text(data.text),
+        type: 'turn', turnId, userText: text(data.userText), text: text(data.text), unheard: text(data.unheard),
         interrupted: data.interrupted === true, saved: data.saved !== false,
       };
     case 'agenda': return { type: 'agenda', agenda: data.agenda, coveredAngles: data.coveredAngles };

@@ -1,6 +1,6 @@
 // Before the door: sign-in, one-time links, and the gate for those who wait or were declined.
 import { useEffect, useState } from 'preact/hooks';
-import { boot, redeem, refreshMe, report, signOut, signUp, state, toast } from './actions.ts';
+import { boot, enter, redeem, refreshMe, report, signOut, signUp, state, toast } from './actions.ts';
 import { CallFailed, errorText } from './errors.ts';
 import { Icon, Mark } from './icons.tsx';
 import { Busy } from './parts.tsx';
@@ -84,7 +84,7 @@ export function SignIn() {
     }
     forgetLink();
     setLink(null);
-    await refreshMe();
+    await enter();
   };
   useEffect(() => { if (link !== null && !invited) void use(link.code); }, [link?.code, invited]);
   useEffect(() => {
@@ -99,6 +99,7 @@ export function SignIn() {
         <h1>{S.brand}</h1>
         <p class="lead">{S.loginIntro}</p>
         {!local && <p class="lead">{S.loginGoogle}</p>}
+        {!local && <p class="hint">{S.googleElsewhere}</p>}
         {state.value.identity?.localTutor && <p class="hint">{S.localTutor}</p>}
       </div>
       {problem !== '' && <p class="problem" role="alert">{problem}</p>}
@@ -106,7 +107,7 @@ export function SignIn() {
         ? <p role="status"><Busy label={S.signingIn} /></p>
         : <button type="button" class="button" onClick={() => void use(link.code)}>{S.retry}</button>)}
       {link !== null && invited && <Form key="invite" note={S.inviteNote} send={(who) => use(link.code, who)} />}
-      {link === null && local && <Form key="sign-up" note={S.emailNote} send={async (who) => { await signUp(who); await refreshMe(); }} />}
+      {link === null && local && <Form key="sign-up" note={S.emailNote} send={async (who) => { await signUp(who); await enter(); }} />}
     </main>
   );
 }

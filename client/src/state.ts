@@ -10,15 +10,16 @@ import { S } from './strings.ts';
 export type Style = 'socratic' | 'conversational' | 'lecture';
 export type Role = 'pending' | 'approved' | 'admin' | 'rejected';
 export type Tab = 'chat' | 'history' | 'admin';
-export type Identity = { mode: 'local' | 'firebase'; localTutor: boolean; version: string };
+export type Identity = { mode: 'local' | 'firebase'; localTutor: boolean; version: string; assistant?: boolean };
 export type Me = {
   uid: string; email: string; emailVerified?: boolean; displayName?: string; role: Role; preferredStyle?: Style;
 };
 export type Source = { title: string; url: string; publishedAt?: string | null };
-export type Grounded = { topicId: string; topic: string; digest: string; sources: readonly Source[] };
+export type Grounded = { topicId: string; topic: string; digest: string; sources: readonly Source[]; groundedAt?: string };
+export type Grounding = 'topic' | 'news' | 'document';
 export type StoredSession = {
   sessionId: string; topicIds: string[]; topicLabels?: Record<string, string>; style?: Style; endedAt?: string | null;
-  grounded?: Record<string, { topic?: string; digest?: string; sources?: Source[] }>;
+  grounded?: Record<string, { topic?: string; digest?: string; sources?: Source[]; groundedAt?: string }>;
   turns?: StoredTurn[]; revealState?: unknown;
 };
 export type TurnAnswer = { text: string; updatedRevealState: unknown };
@@ -38,10 +39,16 @@ export type Lesson = {
 
 /** `link` is what this browser knows of the call, `server` the last state word of the server. */
 export type Voice = {
-  readonly link: 'off' | 'connecting' | 'connected' | 'reconnecting' | 'paused' | 'silenced';
+  readonly link: 'off' | 'connecting' | 'connected' | 'reconnecting' | 'paused' | 'silenced' | 'dictating';
   readonly server: VoiceState;
   readonly mayInterrupt: boolean;
   readonly learnerSpeaking: boolean;
+  /** What the server of this call can do beyond the basics, e.g. `ptt`. */
+  readonly features: readonly string[];
+  /** Space is held to talk. */
+  readonly holding: boolean;
+  /** Words that the browser's own recogniser is hearing. */
+  readonly interim: string;
   readonly problem: string | null;
 };
 
@@ -52,20 +59,29 @@ export type State = {
   readonly me: Me | null;
   readonly door: 'opening' | 'unreachable' | 'signin' | 'inside';
   readonly tab: Tab;
-  readonly grounding: 'no' | 'topic' | 'document';
+  readonly grounding: 'no' | Grounding;
+  readonly groundingProblem: string | null;
+  /** Whatever is waited for takes long. */
+  readonly slow: boolean;
   readonly lesson: Lesson | null;
   readonly voice: Voice;
   readonly replySpeech: boolean;
+  /** A typed reply is being read aloud. */
+  readonly reading: boolean;
   readonly online: boolean;
   readonly toast: Toast | null;
+  /** The server runs another version than this page. */
+  readonly updated: boolean;
+  /** Whom the conversation on the page belongs to while its sign-in has run out. */
+  readonly awaits: string | null;
 };
 
 export const VOICE_OFF: Voice = {
-  link: 'off', server: 'idle', mayInterrupt: false, learnerSpeaking: false, problem: null,
+  link: 'off', server: 'idle', mayInterrupt: false, learnerSpeaking: false, features: [], holding: false, interim: '', problem: null,
 };
 export const INITIAL: State = {
-  identity: null, me: null, door: 'opening', tab: 'chat', grounding: 'no', lesson: null, voice: VOICE_OFF,
-  replySpeech: true, online: true, toast: null,
+  identity: null, me: null, door: 'opening', tab: 'chat', grounding: 'no', groundingProblem: null, slow: false,
+  lesson: null, voice: VOICE_OFF, replySpeech: true, reading: false, online: true, toast: null, updated: false, awaits: null,
 };
 
 export type Event =
@@ -73,9 +89,11 @@ export type Event =
   | { type: 'serverUnreachable' }
   | { type: 'signedIn'; me: Me }
   | { type: 'signedOut' }
+  | { type: 'signInExpired' }
   | { type: 'tabChosen'; tab: Tab }
-  | { type: 'groundingStarted'; kind: 'topic' | 'document' }
-  | { type: 'groundingEnded' }
+  | { type: 'groundingStarted'; kind: Grounding }
+  | { type: 'groundingEnded'; problem: string | null }
+  | { type: 'slowNoticed' }
   | { type: 'conversationOpened'; sessionId: string; grounded: Grounded; style: Style | null }
   | { type: 'conversationResumed'; session: StoredSession }
   | { type: 'conversationLeft' }
@@ -87,6 +105,10 @@ export type Event =
   | { type: 'styleChosen'; style: Style }
   | { type: 'preferenceStored'; style: Style }
   | { type: 'replySpeechSet'; on: boolean }
+  | { type: 'reading'; on: boolean }
+  | { type: 'holding'; on: boolean }
+  | { type: 'dictating'; on: boolean }
+  | { type: 'dictated'; words: string }
   | { type: 'voiceLink'; link: Voice['link'] }
   | { type: 'voiceFailed'; problem: string }
   | { type: 'heard'; message: ServerSays }
@@ -96,17 +118,25 @@ export type Event =
 
 export function reduce(state: State, event: Event): State {
   switch (event.type) {
-    case 'identityLearnt': return { ...state, identity: event.identity };
+    case 'identityLearnt':
+      return { ...state, identity: event.identity, updated: state.identity !== null && state.identity.version !== event.identity.version };
     case 'serverUnreachable': return state.me === null ? { ...state, door: 'unreachable' } : state;
     case 'signedIn': return signedIn(state, event.me);
     case 'signedOut':
       return { ...INITIAL, identity: state.identity, door: 'signin', replySpeech: state.replySpeech, online: state.online };
+    case 'signInExpired':
+      return {
+        ...state, me: null, door: 'signin', voice: VOICE_OFF, grounding: 'no', slow: false, reading: false,
+        awaits: state.me?.uid ?? state.awaits,
+        lesson: state.lesson && { ...state.lesson, busy: false, log: deliveryFailed(state.lesson.log) },
+      };
     case 'tabChosen': return { ...state, tab: event.tab };
-    case 'groundingStarted': return { ...state, grounding: event.kind };
-    case 'groundingEnded': return { ...state, grounding: 'no' };
+    case 'groundingStarted': return { ...state, grounding: event.kind, groundingProblem: null, slow: false };
+    case 'groundingEnded': return { ...state, grounding: 'no', groundingProblem: event.problem, slow: false };
+    case 'slowNoticed': return state.grounding !== 'no' || state.lesson?.busy === true ? { ...state, slow: true } : state;
     case 'conversationOpened':
       return {
-        ...state, tab: 'chat', grounding: 'no', voice: VOICE_OFF,
+        ...state, tab: 'chat', grounding: 'no', groundingProblem: null, slow: false, voice: VOICE_OFF,
         lesson: {
           sessionId: event.sessionId, grounded: event.grounded, log: [], agenda: NO_AGENDA, style: event.style,
           persisted: false, busy: false, openingFailed: false, cost: null,
@@ -114,6 +144,10 @@ export function reduce(state: State, event: Event): State {
       };
     case 'conversationResumed': return { ...state, tab: 'chat', grounding: 'no', voice: VOICE_OFF, lesson: resumed(event.session) };
     case 'conversationLeft': return { ...state, lesson: null, voice: VOICE_OFF, grounding: 'no' };
+    case 'reading': return { ...state, reading: event.on };
+    case 'holding': return { ...state, voice: { ...state.voice, holding: event.on } };
+    case 'dictating': return dictating(state, event.on);
+    case 'dictated': return { ...state, voice: { ...state.voice, learnerSpeaking: event.words !== '', interim: event.words } };
     case 'replySpeechSet': return { ...state, replySpeech: event.on };
     case 'preferenceStored': return state.me === null ? state : { ...state, me: { ...state.me, preferredStyle: event.style } };
     case 'voiceLink': return voiceLink(state, event.link);
@@ -122,7 +156,7 @@ export function reduce(state: State, event: Event): State {
     case 'toasted': return { ...state, toast: { text: event.text, tone: event.tone, serial: (state.toast?.serial ?? 0) + 1 } };
     case 'toastGone': return { ...state, toast: null };
     case 'heard': return heard(state, event.message);
-    default: return withLesson(state, (lesson) => lessonEvent(lesson, event));
+    default: return withLesson(state.slow ? { ...state, slow: false } : state, (lesson) => lessonEvent(lesson, event));
   }
 }
 
@@ -131,7 +165,8 @@ const withLesson = (state: State, change: (lesson: Lesson) => Lesson): State =>
 
 function signedIn(state: State, me: Me): State {
   const admitted = me.role === 'approved' || me.role === 'admin';
-  const next: State = { ...state, me, door: 'inside' };
+  const stranger = state.awaits !== null && state.awaits !== me.uid;
+  const next: State = { ...state, me, door: 'inside', awaits: null, lesson: stranger ? null : state.lesson };
   if (!admitted) return { ...next, lesson: null, voice: VOICE_OFF, tab: 'chat', grounding: 'no' };
   return state.tab === 'admin' && me.role !== 'admin' ? { ...next, tab: 'chat' } : next;
 }
@@ -169,6 +204,7 @@ function resumed(session: StoredSession): Lesson {
     grounded: {
       topicId, topic: snapshot?.topic ?? session.topicLabels?.[topicId] ?? S.untitled,
       digest: snapshot?.digest ?? '', sources: snapshot?.sources ?? [],
+      ...(snapshot?.groundedAt === undefined ? {} : { groundedAt: snapshot.groundedAt }),
     },
     log: restored(session.turns ?? []), agenda: agendaOf(session.revealState, topicId),
     style: session.style ?? null, persisted: true, busy: false, openingFailed: false, cost: null,
@@ -185,11 +221,22 @@ function voiceLink(state: State, link: Voice['link']): State {
   return { ...state, voice: { ...state.voice, link, server, problem: null, learnerSpeaking: false } };
 }
 
+function dictating(state: State, on: boolean): State {
+  if (on) return { ...state, voice: { ...VOICE_OFF, link: 'dictating', server: 'listening' } };
+  return state.voice.link === 'dictating' ? { ...state, voice: VOICE_OFF } : state;
+}
+
 function heard(state: State, message: ServerSays): State {
   const log = (change: (log: Log) => Log): State => withLesson(state, (lesson) => ({ ...lesson, log: change(lesson.log) }));
   switch (message.type) {
     case 'ready':
-      return state.voice.server === 'connecting' || state.voice.server === 'reconnecting' ? { ...state, voice: { ...state.voice, server: 'idle' } } : state;
+      return {
+        ...state,
+        voice: {
+          ...state.voice, features: message.features,
+          server: state.voice.server === 'connecting' || state.voice.server === 'reconnecting' ? 'idle' : state.voice.server,
+        },
+      };
     case 'status':
       return { ...state, voice: { ...state.voice, server: message.state, mayInterrupt: message.mayInterrupt } };
     case 'learner-speaking': return { ...state, voice: { ...state.voice, learnerSpeaking: message.on } };
@@ -222,6 +269,7 @@ export function voiceWord(voice: Voice): VoiceState {
   switch (voice.link) {
     case 'off': return 'idle';
     case 'connected': return voice.server;
+    case 'dictating': return 'listening';
     case 'silenced': return 'paused';
     default: return voice.link;
   }

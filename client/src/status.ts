@@ -1,13 +1,16 @@
 // The status line: state words to the exact texts. Pure.
-import { voiceProblemText } from './errors.ts';
+import type { Family } from './browser.ts';
+import { mayDictate, voiceProblemText } from './errors.ts';
 import { voiceWord, type State } from './state.ts';
 import { S } from './strings.ts';
 
-export function statusText(state: State): string {
+export function statusText(state: State, family: Family = 'other'): string {
   const { lesson, voice } = state;
   if (lesson === null) return S.statusNoTopic;
   if (voice.link === 'silenced') return S.statusSilenced;
   if (!state.online && (voice.link === 'off' || voice.link === 'reconnecting')) return S.statusOffline;
+  if (voice.holding) return S.statusHolding;
+  if (voice.link === 'dictating' && state.reading) return S.statusSpeakingPaused;
   switch (voiceWord(voice)) {
     case 'connecting': return S.statusConnecting;
     case 'reconnecting': return S.statusReconnecting;
@@ -18,7 +21,7 @@ export function statusText(state: State): string {
     default:
       if (lesson.busy) return S.statusThinking;
       if (voice.link !== 'off' && voice.server !== 'closed') return S.statusOn;
-      return voice.problem !== null ? voiceProblemText(voice.problem) : S.statusIdle;
+      return voice.problem !== null ? voiceProblemText(voice.problem, family) : S.statusIdle;
   }
 }
 
@@ -30,3 +33,14 @@ export function micButton({ lesson, voice }: State): MicButton {
   if (voice.link === 'paused' || voice.link === 'silenced') return { label: S.micGoOn, action: 'recover' };
   return { label: S.micStop, action: 'stop' };
 }
+
+/** What stands under the status while the microphone is open: whether sound leaves this device. */
+export function privacyText({ voice }: State, sending: boolean): string {
+  if (voice.link === 'paused') return S.micIsOff;
+  if (voice.link !== 'connected') return '';
+  return sending ? S.sending : S.notSending;
+}
+
+/** Whether to offer the browser's own speech recognition in place of the call that failed. */
+export const offersDictation = ({ lesson, voice }: State, available: boolean): boolean =>
+  available && lesson !== null && voice.link === 'off' && mayDictate(voice.problem);

@@ -1,8 +1,10 @@
 // One voice call: microphone in, the tutor's voice out, RTVI both ways. Survives what phones do to it.
 // Never decodes sound: the remote track plays in the page's one <audio> element.
 import { call, farewell, read } from './api.ts';
+import { capture } from './devices.ts';
 import { CallFailed } from './errors.ts';
 import { backoffS, envelope, LIBRARY, parse, RTVI_VERSION, type ServerSays } from './protocol.ts';
+import { qualityOf, type Quality } from './quality.ts';
 
 export type Link = 'connecting' | 'connected' | 'reconnecting' | 'paused' | 'silenced' | 'off';
 export type Target = { sessionId: string; topicId: string; title: string; style?: string };
@@ -12,7 +14,7 @@ export type Listener = {
   failed(problem: string, failure?: CallFailed): void;
 };
 
-/** Mono with echo cancellation; 16 kHz is a hint that a browser may ignore. No device id: headsets come and go. */
+/** Mono with echo cancellation; 16 kHz is a hint that a browser may ignore. */
 export const CAPTURE: MediaTrackConstraints = {
   channelCount: 1, sampleRate: { ideal: 16_000 }, echoCancellation: true, noiseSuppression: true, autoGainControl: true,
 };
@@ -22,6 +24,8 @@ const DEAD_AFTER_BEATS = 3;
 const SELF_HEAL_MS = 1_000;
 const RELAYS_DEADLINE_MS = 3_000;
 const CONNECT_DEADLINE_MS = 12_000;
+/** Answered, and yet no packet in this time: the network lets no voice through. */
+const BLOCKED_AFTER_MS = 10_000;
 const FLUSH_MS = 200;
 const SILENT_MIC_MS = 5_000;
 const TRIES_MAX = 12;
@@ -61,6 +65,7 @@ export class VoiceCall {
   #serial = 0;
   #relays: Promise<RTCIceServer[]> = Promise.resolve([]);
   #retry = 0;
+  #blocked = 0;
   readonly #out: HTMLAudioElement;
   readonly #on: Listener;
 
@@ -122,6 +127,8 @@ export class VoiceCall {
     if (this.#target === null) return;
     this.send('disconnect-bot', {});
     this.#close(true);
+    clearTimeout(this.#blocked);
+    this.#blocked = 0;
     this.#mic?.stop();
     void this.#wake?.release();
     this.#target = this.#mic = this.#wake = null;
@@ -130,6 +137,23 @@ export class VoiceCall {
   }
 
   mute(muted: boolean): void { this.#out.muted = muted; }
+
+  get microphone(): MediaStreamTrack | null { return this.#mic; }
+
+  /** Another microphone for the running call, without a new connection. Raises DOMException. */
+  async changeMicrophone(): Promise<void> {
+    if (this.#target === null || this.#mic === null) return;
+    await this.#listen();
+    if (this.#peer?.pc.connectionState === 'connected') this.#on.link('connected');
+  }
+
+  /** How the running call does; null without one. */
+  async quality(): Promise<Quality | null> {
+    if (this.#peer === null) return null;
+    const reports: Record<string, unknown>[] = [];
+    (await this.#peer.pc.getStats()).forEach((report: Record<string, unknown>) => reports.push(report));
+    return qualityOf(reports);
+  }
 
   send(type: string, data: object, id = `c${++this.#serial}`): boolean {
     if (!this.canSend) return false;
@@ -144,7 +168,7 @@ export class VoiceCall {
 
   async #listen(): Promise<void> {
     this.#mic?.stop();
-    const stream = await navigator.mediaDevices.getUserMedia({ audio: CAPTURE, video: false });
+    const stream = await navigator.mediaDevices.getUserMedia({ audio: capture(CAPTURE), video: false });
     const mic = stream.getAudioTracks()[0];
     if (mic === undefined) throw new DOMException('no audio track', 'NotFoundError');
     if (this.#target === null) return mic.stop();
@@ -204,6 +228,8 @@ export class VoiceCall {
       if (!current()) return farewell('rtcClose', { pc_id: answer.pc_id });
       peer.id = answer.pc_id;
       await pc.setRemoteDescription({ type: 'answer', sdp: answer.sdp });
+      if (!this.#wasConnected && this.#blocked === 0)
+        this.#blocked = window.setTimeout(() => this.#noPath(), BLOCKED_AFTER_MS);
     } catch (failure) {
       if (!current()) return;
       if (failure instanceof CallFailed && FINAL.has(failure.code)) return this.#fail('refused', failure);
@@ -214,6 +240,7 @@ export class VoiceCall {
   #opened(peer: Peer, target: Target): void {
     this.#tries = 0;
     this.#wasConnected = true;
+    clearTimeout(this.#blocked);
     clearTimeout(peer.timer);
     this.send('client-ready', { version: RTVI_VERSION, about: { library: LIBRARY } });
     this.send('client-message', { t: 'reply-speech', d: { on: !this.#out.muted } });
@@ -224,6 +251,11 @@ export class VoiceCall {
     }, HEARTBEAT_MS);
     this.#on.link(this.#mic?.readyState === 'live' && !this.#mic.muted ? 'connected' : 'paused');
     if ('mediaSession' in navigator) navigator.mediaSession.metadata = new MediaMetadata({ title: target.title, artist: 'Pidjin' });
+  }
+
+  #noPath(): void {
+    const ice = this.#peer?.pc.iceConnectionState;
+    if (!this.#wasConnected && ice !== 'connected' && ice !== 'completed') this.#fail('blocked');
   }
 
   #received(message: ServerSays): void {

@@ -11,3 +11,11 @@ export function when(iso: string, now: Date, locale = 'en'): string {
   const day: Intl.DateTimeFormatOptions = { month: 'short', day: 'numeric' };
   return at.toLocaleDateString(locale, at.getFullYear() === now.getFullYear() ? day : { ...day, year: 'numeric' });
 }
+
+/** `4:05`, or `1:04:05` from an hour on. */
+export function duration(seconds: number): string {
+  const whole = Math.max(0, Math.floor(seconds));
+  const two = (n: number): string => String(n).padStart(2, '0');
+  const minutes = Math.floor(whole / 60) % 60;
+  return whole < 3600 ? `${minutes}:${two(whole % 60)}` : `${Math.floor(whole / 3600)}:${two(minutes)}:${two(whole % 60)}`;
+}

@@ -1,0 +1,133 @@
+// The sound check: which microphone, whether it is heard, and how the connection does, in plain words.
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { family, state, voice } from './actions.ts';
+import { clockAheadMs, read } from './api.ts';
+import { isBluetooth } from './browser.ts';
+import { span } from './clock.ts';
+import { chosenMicrophone, microphones, rememberMicrophone, type Microphone } from './devices.ts';
+import { CallFailed, voiceProblemText } from './errors.ts';
+import { Icon } from './icons.tsx';
+import { Dialog } from './parts.tsx';
+import { MicrophoneProbe } from './probe.ts';
+import { verdict, type Quality } from './quality.ts';
+import { S } from './strings.ts';
+
+const EVERY_MS = 200;
+const QUIET_AFTER_MS = 4_000;
+const HEARD_LEVEL = 0.02;
+const UNKNOWN: Quality = { level: null, relayed: null, rttMs: null, lossPercent: null };
+const VERDICT = { good: S.checkGood, lossy: S.checkLossy, slow: S.checkSlow, unknown: '' } as const;
+
+async function relayOffered(): Promise<boolean> {
+  try {
+    const { iceServers } = await read<{ iceServers: RTCIceServer[] }>('ice-servers');
+    return iceServers.flatMap(({ urls }) => urls).some((url) => /^turns?:/.test(url));
+  } catch (failure) {
+    if (failure instanceof CallFailed) return false;
+    throw failure;
+  }
+}
+
+function Connection({ quality, relay }: { quality: Quality; relay: boolean | null }) {
+  const measured = state.value.voice.link === 'connected' && quality.relayed !== null;
+  const figures = [
+    quality.rttMs === null ? '' : S.checkDelay(quality.rttMs),
+    quality.lossPercent === null ? '' : S.checkLoss(quality.lossPercent),
+  ].filter(Boolean).join(' · ');
+  return (
+    <section class="check">
+      <h3>{S.connection}</h3>
+      {measured
+        ? <>
+            <p>{quality.relayed ? S.checkRelayed : S.checkDirect} {VERDICT[verdict(quality)]}</p>
+            {figures !== '' && <p class="hint">{figures}</p>}
+          </>
+        : <p>{S.checkNotConnected}</p>}
+      {relay !== null && <p class="hint">{relay ? S.checkRelayOffered : S.checkNoRelay}</p>}
+    </section>
+  );
+}
+
+function Check() {
+  const probe = useRef<MicrophoneProbe | null>(null);
+  const openedAt = useRef(0);
+  const [list, setList] = useState<Microphone[]>([]);
+  const [problem, setProblem] = useState('');
+  const [quality, setQuality] = useState(UNKNOWN);
+  const [heard, setHeard] = useState(false);
+  const [relay, setRelay] = useState<boolean | null>(null);
+  const inCall = voice().running;
+  const track = inCall ? voice().microphone : probe.current?.track ?? null;
+
+  const open = async (): Promise<void> => {
+    setProblem('');
+    setHeard(false);
+    openedAt.current = Date.now();
+    try {
+      if (voice().running) await voice().changeMicrophone();
+      else {
+        probe.current?.stop();
+        probe.current = new MicrophoneProbe();
+        await probe.current.start();
+      }
+      setList(await microphones());
+    } catch (failure) {
+      if (!(failure instanceof DOMException)) throw failure;
+      setProblem(failure.name);
+    }
+  };
+  const choose = (id: string): void => {
+    rememberMicrophone(id);
+    void open();
+  };
+  useEffect(() => {
+    let ended = false;
+    openedAt.current = Date.now();
+    if (navigator.mediaDevices === undefined) setProblem('insecure');
+    else if (inCall) void microphones().then(setList);
+    void relayOffered().then((offered) => { if (!ended) setRelay(offered); });
+    const timer = setInterval(async () => {
+      const now = await voice().quality() ?? { ...UNKNOWN, level: await probe.current?.level() ?? null };
+      if (ended) return;
+      setQuality(now);
+      if ((now.level ?? 0) > HEARD_LEVEL) setHeard(true);
+    }, EVERY_MS);
+    return () => { ended = true; clearInterval(timer); probe.current?.stop(); };
+  }, []);
+
+  const listening = track !== null && problem === '';
+  const settings = track?.getSettings();
+  const result = heard ? S.checkHeard
+    : quality.level === null && Date.now() - openedAt.current > QUIET_AFTER_MS ? S.checkNoLevel
+    : Date.now() - openedAt.current > QUIET_AFTER_MS ? S.checkQuiet : S.checkSpeak;
+  return (
+    <>
+      {family === 'in-app' && <p class="note"><Icon name="info" />{S.inApp}</p>}
+      <section class="check">
+        <h3>{S.microphone}</h3>
+        {list.length > 1 && (
+          <select aria-label={S.microphone} onChange={(event) => choose(event.currentTarget.value)}>
+            <option value="" selected={chosenMicrophone() === ''}>{S.standardMicrophone}</option>
+            {list.map(({ id, label }, i) => <option key={id} value={id} selected={id === chosenMicrophone()}>{label || S.microphoneNumber(i + 1)}</option>)}
+          </select>
+        )}
+        {listening && <meter class="level" min={0} max={1} value={Math.min(1, Math.sqrt(quality.level ?? 0))} aria-hidden="true" />}
+        {listening && <p role="status">{result}</p>}
+        {problem !== '' && <p class="problem" role="alert">{voiceProblemText(problem, family)}</p>}
+        {!listening && problem === '' && <p>{S.checkMicBlocked}</p>}
+        {!listening && problem !== 'insecure' && <button type="button" class="button small" onClick={() => void open()}>{S.checkStart}</button>}
+        {listening && <p class="hint">{settings?.echoCancellation === false ? S.checkEchoOff : S.checkEchoOn}</p>}
+        {listening && isBluetooth(track.label) && <p class="hint">{S.checkBluetooth}</p>}
+      </section>
+      <Connection quality={quality} relay={relay} />
+      {clockAheadMs !== null && <p class="note"><Icon name="info" />{S.clockWrong(span(clockAheadMs).count, span(clockAheadMs).unit, clockAheadMs > 0)}</p>}
+    </>
+  );
+}
+
+export const SoundCheck = ({ open, onClose }: { open: boolean; onClose: () => void }) => (
+  <Dialog title={S.soundCheckTitle} open={open} onClose={onClose}>
+    <Check />
+    <div class="actions"><button type="button" class="button quiet" onClick={onClose}>{S.close}</button></div>
+  </Dialog>
+);

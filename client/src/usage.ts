@@ -1,0 +1,19 @@
+// Rows of the usage report in words. Pure.
+import { S } from './strings.ts';
+
+export type Usage = {
+  uid: string; displayName?: string; email?: string; geminiCallCount: number; lastCallAt?: string;
+  geminiInputTokens?: number; geminiOutputTokens?: number; geminiThoughtTokens?: number;
+};
+
+const UID_CHARS = 8;
+
+/** The display name, else the e-mail, else the first characters of the uid. */
+export const whoOf = ({ displayName, email, uid }: Pick<Usage, 'displayName' | 'email' | 'uid'>): string =>
+  displayName || email || S.userShort(uid.slice(0, UID_CHARS));
+
+/** Counters written before tokens were counted have none at all, which is not zero. */
+export function tokensOf({ geminiInputTokens: input, geminiOutputTokens: output, geminiThoughtTokens: thoughts }: Usage): string {
+  return input === undefined && output === undefined && thoughts === undefined
+    ? S.noTokens : S.tokens(input ?? 0, output ?? 0, thoughts ?? 0);
+}
