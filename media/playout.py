@@ -162,6 +162,12 @@ class Playout:
             flow.paused, flow.rising = False, True
             flow.gain = flow.target = 1.0
 
+    def rewind(self, ms: float) -> None:
+        """The last `ms` that were pulled never arrived: unheard, and played again."""
+        if self._sound is not None:
+            back = int(ms) * BYTES_PER_MS
+            self._sound.played = max(0, self._sound.played - back)
+
     def flush(self) -> Heard:
         """Drops what has not been played; a block of fade-out is all that still goes out."""
         sound = self._sound

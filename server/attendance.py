@@ -20,7 +20,7 @@ class Attendance:
     """At most one peer at a time; the one before is told and closed before the next may speak.
 
     `hear` and `pull` carry its sound, `channel` its words; `missing` is called once when nobody
-    has been on the line for PEER_GRACE_S.
+    has been on the line for PEER_GRACE_S, `unheard` with the seconds that a lost line was dead.
     """
 
     def __init__(
@@ -32,10 +32,12 @@ class Attendance:
         pull: Callable[[float], bytes | None],
         message: Callable[[str], None],
         missing: Callable[[], None],
+        unheard: Callable[[float], None],
         spans: Spans,
     ) -> None:
         self._plane, self._channel, self._spans = plane, channel, spans
         self._hear, self._pull, self._message, self._missing = hear, pull, message, missing
+        self._unheard = unheard
         self._loop = asyncio.get_running_loop()
         self._peer: Peer | None = None
         self._attaching = asyncio.Lock()
@@ -117,6 +119,7 @@ class Attendance:
                 self._grace.cancel()
                 self._grace = None
         elif state is PeerState.LOST and self._grace is None:
+            self._unheard(peer.stats().quiet_s)
             self._await_peer()
 
     def _await_peer(self) -> None:

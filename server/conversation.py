@@ -22,6 +22,7 @@ from media.turns import Turns
 from server import rtvi
 from server.captions import Captions
 from server.exchanges import Exchange
+from server.turn_metrics import TurnMetrics, TurnSpans
 
 log = logging.getLogger(__name__)
 
@@ -75,6 +76,8 @@ class Conversation:
         self.speech_on = True
         self.last_voice_at = now()
         self.reply_s: float | None = None
+        self.metrics = TurnMetrics()
+        self.on_turn: Callable[[TurnSpans], None] = lambda spans: None
         self.on_deadline_changed: Callable[[], None] = lambda: None
 
     def connect(self, link: Link) -> None:
@@ -109,14 +112,16 @@ class Conversation:
 
     def _gate_event(self, event: ev.TurnEvent) -> None:
         match event:
-            case ev.SpeechStarted(at=at):
+            case ev.SpeechStarted(at=at, onset=onset):
                 self.last_voice_at = at
+                self.metrics.speech_started(onset, at)
                 self._tell("user-started-speaking")
                 if self._manual and self._link is not None:
                     self._link.activity(True)
             case ev.SpeechEnded(at=at):
                 self.last_voice_at = at
                 self._asked_at = at - self._gate.settings.hangover_ms / 1000
+                self.metrics.speech_ended(self._asked_at)
                 self._tell("user-stopped-speaking")
                 if self._manual and self._link is not None:
                     self._link.activity(False)
@@ -164,10 +169,15 @@ class Conversation:
         self._handle(ev.LinkRestored(self._now()))
         self._captions.link_restored(self._turns.state)
 
+    def unheard(self, seconds: float) -> None:
+        """The line was dead for so long: what was played into it is not counted as heard."""
+        self._playout.rewind(seconds * 1000)
+
     # --- the learner's page -----------------------------------------------------------------------
 
     def typed(self, text: str, request_id: str) -> None:
         self.last_voice_at = self._now()
+        self.metrics.typed(self.last_voice_at)
         self._handle(ev.Typed(self.last_voice_at, text, request_id))
 
     def close(self) -> None:
@@ -196,6 +206,7 @@ class Conversation:
         if self._asked_at is not None:
             self.reply_s, self._asked_at = max(0.0, at - self._asked_at), None
             self._spans.add(LEARNER_TO_TUTOR, self.reply_s)
+        self.metrics.sounded(turn_id, at)
         self._gate.set_tutor_speaking(True)
         self._tell("bot-started-speaking")
         self._handle(ev.PlayoutStarted(at, turn_id))
@@ -216,6 +227,7 @@ class Conversation:
         match effect:
             case ev.BeginReply(turn_id=turn_id):
                 self._reply_at = self._now()
+                self.metrics.reply_began(turn_id, self._reply_at)
                 self._playout.begin(turn_id)
             case ev.EndReply():
                 self._playout.complete()
@@ -225,8 +237,10 @@ class Conversation:
                 self._playout.unduck()
             case ev.Pause():
                 self._reply_at = None  # held back on purpose: no latency of ours
+                self.metrics.paused(self._playout.turn_id, self._now())
                 self._playout.pause()
             case ev.Resume():
+                self.metrics.resumed(self._playout.turn_id)
                 self._playout.resume()
             case ev.Flush():
                 self._flush()
@@ -245,16 +259,20 @@ class Conversation:
             case ev.FinishTurn():
                 self._finish(effect)
             case ev.DropReply(turn_id=turn_id, why=why):
+                self.metrics.dropped(turn_id)
                 self._captions.dropped(turn_id, why)
             case ev.ShowLearner():
                 self._captions.learner(effect)
             case ev.ShowTutor():
                 self._captions.tutor(effect, self._turns.opened)
             case ev.ShowInterrupted(turn_id=turn_id):
+                self.metrics.interrupted()
                 self._captions.interrupted(turn_id, self._playout.heard(turn_id).text)
 
     def _flush(self) -> None:
         sounding = self._playout.playing
+        if sounding:
+            self.metrics.silenced(self._playout.turn_id, self._now())
         self._playout.flush()
         self._gate.set_tutor_speaking(False)
         if sounding:
@@ -274,3 +292,7 @@ class Conversation:
                 interrupted=effect.interrupted,
             )
         )
+        spans = self.metrics.finished(effect.turn_id, self._now())
+        log.debug("turn_metrics", extra=spans.log_fields())
+        self._tell_level(spans.message())
+        self.on_turn(spans)

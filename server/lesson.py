@@ -101,6 +101,7 @@ class Lesson:
             pull=guarded(self._conversation.pull, None),
             message=guarded(self.channel.received, None),
             missing=lambda: self.stop("peer-lost"),
+            unheard=guarded(self._conversation.unheard, None),
             spans=spans,
         )
         self._ending = Ending(plan.session_id)

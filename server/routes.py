@@ -12,11 +12,11 @@ from server.callers import bearer_of
 from server.context import Context
 from server.errors import denied, invalid
 from server.openapi import openapi
-from server.operations import OPERATIONS
 from server.operations.catalog import ADMIN_CREATE_TOPIC, ADMIN_UPDATE_TOPIC
 from server.operations.news_config import ADMIN_GET_NEWS_CONFIG, ADMIN_SET_NEWS_CONFIG
 from server.operations.people import APPROVE_USER, MINT_INVITE, REJECT_USER, REVOKE_USER
 from server.operations.pipeline import RUN_NEWS_PIPELINE
+from server.operations.table import OPERATIONS
 from server.registry import Operation, perform
 from server.roles import require
 from server.security import Limits, is_local, is_token

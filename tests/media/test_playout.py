@@ -302,3 +302,18 @@ def test_inaudible_replies_are_noticed() -> None:
     ear.playout.audio(tone(100, level=2000))
     assert ear.playout.audible
     assert Playout().audible
+
+
+def test_what_never_arrived_is_unheard_and_played_again() -> None:
+    ear = begin(pcm=ramp(1000))
+    ear.playout.text("one two three four five six seven eight nine ten")
+    ear.playout.complete()
+    ear.hear(25)
+    assert ear.playout.heard().played_ms == 500
+    ear.playout.rewind(300)
+    heard = ear.playout.heard()
+    assert heard.played_ms == 200
+    assert heard.text == "one two"
+    assert ear.hear(1)[:200] == ramp(1000)[200 * MS : 200 * MS + 200]
+    ear.playout.rewind(60_000)
+    assert ear.playout.heard().played_ms == 0

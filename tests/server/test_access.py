@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from server.errors import Code, Refused
-from server.operations import OPERATIONS
+from server.operations.table import OPERATIONS
 from server.registry import perform
 from server.roles import Role
 from tests.server.world import DOCUMENT, Person, World, open_world

@@ -8,7 +8,7 @@ import logging
 import pytest
 
 from agent.usage import TokenUsage
-from server.operations import OPERATIONS
+from server.operations.table import OPERATIONS
 from tests.server.world import DOCUMENT, World, is_move
 
 
