@@ -19,7 +19,7 @@ _REFERENCES = "#/components/schemas/{model}"
 _AT = "2030-01-01T12:00:00.000Z"
 
 _SAID: tuple[BaseModel, ...] = (
-    rtvi.BotReady(),
+    rtvi.bot_ready(),
     rtvi.UserTranscription(
         text="It shows the body a harmless piece.", final=True, timestamp=_AT, user_id="ada",
         turn_id="7f3a-1",
@@ -29,6 +29,13 @@ _SAID: tuple[BaseModel, ...] = (
     rtvi.BotTtsText(text=" What does the body make then?"),
     rtvi.RtviError(error="The voice service cannot be reached right now.", code="live-down"),
     rtvi.ErrorResponse(error="That message was not understood."),
+    rtvi.Metrics(
+        ttfb=[rtvi.MetricValue(processor="live", value=0.412)],
+        processing=[rtvi.MetricValue(processor="playout", value=0.008)],
+        turn=rtvi.TurnTimes(
+            turn_id="7f3a-1", gate_ms=180, live_ms=412, playout_ms=8, learner_to_tutor_ms=420
+        ),
+    ),
     rtvi.Status(state="speaking", may_interrupt=True),
     rtvi.Turn(
         turn_id="7f3a-1", mode="probe", user_text="It shows the body a harmless piece.",
@@ -49,9 +56,10 @@ _HEARD: dict[str, dict[str, Any]] = {
     "send-text": {"content": "Please tell me about memory cells."},
     "disconnect-bot": {},
     "mic": {"on": False},
+    "ptt": {"down": True},
     "style": {"style": "socratic"},
     "reply-speech": {"on": True},
-    "stop": {},
+    "stop": {"afterReply": False},
     "ping": {},
     "trackStatus": {"receiver_index": 0, "enabled": False},
 }

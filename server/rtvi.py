@@ -23,6 +23,7 @@ from server.rtvi_client import (
     DisconnectBot,
     Mic,
     Ping,
+    PushToTalk,
     ReplySpeech,
     SendText,
     Stop,
@@ -45,16 +46,20 @@ from server.rtvi_words import (
     ErrorResponse,
     Interruption,
     LessonState,
+    Metrics,
+    MetricValue,
     Notice,
     RtviError,
     Status,
     System,
     Turn,
+    TurnTimes,
     UserTranscription,
 )
 
 __all__ = [
     "CLIENT_DATA",
+    "FEATURES",
     "PLAIN_TYPES",
     "PROTOCOL_VERSION",
     "RTVI_DATA",
@@ -74,9 +79,12 @@ __all__ = [
     "ErrorResponse",
     "Interruption",
     "LessonState",
+    "MetricValue",
+    "Metrics",
     "Mic",
     "Notice",
     "Ping",
+    "PushToTalk",
     "Received",
     "ReplySpeech",
     "RtviError",
@@ -87,16 +95,24 @@ __all__ = [
     "System",
     "TrackStatus",
     "Turn",
+    "TurnTimes",
     "UserTranscription",
+    "bot_ready",
     "decode",
     "encode",
 ]
 
 LABEL = "rtvi-ai"
+# What this server understands beyond the basics, told in `bot-ready` as `about.features`.
+FEATURES = ("ptt", "stop-after-reply")
 # Design 3.3: larger client messages are dropped and counted.
 MAX_MESSAGE_BYTES = 64 * 1024
 # The transport's own word for a peer that goes on purpose: a stock client would redial otherwise.
 PEER_LEFT = '{"type":"signalling","message":{"type":"peerLeft"}}'
+
+
+def bot_ready() -> BotReady:
+    return BotReady(about={"library": "pidjin", "features": list(FEATURES)})
 
 
 def encode(message: BaseModel | str, message_id: str | None = None) -> str:

@@ -5,7 +5,7 @@ RTVI's own messages keep its snake_case; Pidjin's ride as `server-message` in ca
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
@@ -35,7 +35,7 @@ class Camel(Snake):
 class BotReady(Snake):
     TYPE: ClassVar[str] = "bot-ready"
     version: str = PROTOCOL_VERSION
-    about: dict[str, str] = Field(default_factory=lambda: {"library": "pidjin"})
+    about: dict[str, Any] = Field(default_factory=lambda: {"library": "pidjin"})
 
 
 class Empty(Snake):
@@ -92,6 +92,35 @@ class RtviError(Snake):
 class ErrorResponse(Snake):
     TYPE: ClassVar[str] = "error-response"
     error: str
+
+
+class MetricValue(Snake):
+    """Seconds that one part took."""
+
+    processor: str
+    value: float
+
+
+class TurnTimes(Camel):
+    """Milliseconds of one turn; what did not happen is absent. `gateMs`: onset of speech to
+    certainty; `liveMs`: end of speech to the first byte of the reply; `playoutMs`: that byte to
+    the first packet; `bargeInMs`: onset of the learner's voice to the tutor's silence."""
+
+    turn_id: str
+    gate_ms: int | None = None
+    live_ms: int | None = None
+    playout_ms: int | None = None
+    learner_to_tutor_ms: int | None = None
+    barge_in_ms: int | None = None
+
+
+class Metrics(Snake):
+    """How long the turn took that has just ended: the lists of RTVI, and Pidjin's own `turn`."""
+
+    TYPE: ClassVar[str] = "metrics"
+    ttfb: list[MetricValue]
+    processing: list[MetricValue]
+    turn: TurnTimes
 
 
 class Status(Camel):
@@ -182,6 +211,7 @@ SERVER_DATA: tuple[type[Camel], ...] = (
 )  # fmt: skip
 RTVI_DATA: tuple[type[Snake], ...] = (
     BotReady, UserTranscription, BotOutput, BotTranscription, BotTtsText, RtviError, ErrorResponse,
+    Metrics,
 )  # fmt: skip
 PLAIN_TYPES = (
     "user-started-speaking",
