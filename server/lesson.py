@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
+from collections import Counter
 
 from pydantic import BaseModel
 
@@ -28,13 +29,16 @@ from server.captions import Captions
 from server.channel import Channel
 from server.conversation import Conversation
 from server.deadline import Deadline
+from server.diagnostics import Diagnostics
 from server.ending import Ending
 from server.errors import Code, PidjinError
 from server.exchanges import Exchanges
 from server.farewell import CLOSED_TEXT, LIVE_FAILED_TEXT, STYLE_STOPS_VOICE
 from server.lesson_plan import LessonPlan, LessonPorts
+from server.lesson_totals import LessonFigures
 from server.meter import Meter
 from server.style_change import StyleChange
+from server.turn_record import TurnRecord
 
 log = logging.getLogger(__name__)
 
@@ -102,9 +106,18 @@ class Lesson:
             message=guarded(self.channel.received, None),
             missing=lambda: self.stop("peer-lost"),
             unheard=guarded(self._conversation.unheard, None),
+            absent=guarded(self._conversation.absent, None),
             spans=spans,
         )
-        self._ending = Ending(plan.session_id)
+        self._ending = Ending(plan.session_id, self._arm)
+        self.diagnostics = Diagnostics(self._born)
+        self._record = TurnRecord(
+            self.diagnostics,
+            ports.turn_file,
+            lost_track=lambda: self.stop("turn-tracking"),
+            cut_in=self._ending.cut_in,
+        )
+        self._conversation.on_turned = self._record.observe
         self._turn_deadline = Deadline(guarded(self._conversation.time_passed, None))
         self._closing: asyncio.Task[None] | None = None
         self.silent = asyncio.Event()
@@ -153,7 +166,6 @@ class Lesson:
         if not self.stopping:
             self._tell(rtvi.Notice(text=CLOSED_TEXT[reason], code=reason))
             self._ending.when_quiet(reason)
-            self._arm()
 
     def _fail(self, reason: str, notice: rtvi.Notice) -> None:
         """Ends the lesson in words: a page that is still on its way hears them too."""
@@ -192,6 +204,9 @@ class Lesson:
                 if (error := task.exception()) is not None:
                     log.error("could not be closed", exc_info=error)
         finally:
+            self._record.close()
+            if self.diagnostics.total:
+                log.info("lesson had mishaps", extra={"mishaps": dict(self.diagnostics.total)})
             self._exchanges.finish()
             self._meter.finish()
             self._styles.finish()
@@ -234,6 +249,21 @@ class Lesson:
         return self._loop.time() - self._born
 
     @property
+    def figures(self) -> LessonFigures:
+        counts, link = self._conversation.metrics.counts, self._link.stats
+        return LessonFigures(
+            turns=counts["turns"],
+            interruptions=counts["interruptions"],
+            false_interruptions=counts["false_interruptions"],
+            troubles=Counter(self._captions.troubles),
+            dropped_s=link.samples_dropped / port.RATE_UP,
+            resumptions=link.resumptions,
+            reseeds=link.reseeds,
+            sleeps=link.sleeps,
+            asleep=self._link.asleep,
+        )
+
+    @property
     def reply_s(self) -> float | None:
         """From the end of the learner's speech to the first sound of the last reply."""
         return self._conversation.reply_s
@@ -250,7 +280,9 @@ class Lesson:
                 self.channel.reply_ready(got.id, list(snapshot))
                 self._ending.page_heard()
             case rtvi.SendText(content=content):
-                self._conversation.typed(content, got.id)
+                self._typed(content, got.id)
+            case rtvi.PushToTalk(down=down):
+                self._conversation.push_to_talk(down)
             case rtvi.Mic(on=on) | rtvi.TrackStatus(enabled=on, receiver_index=0):
                 self._conversation.microphone_on = on
                 self._tell("user-mute-stopped" if on else "user-mute-started")
@@ -258,10 +290,22 @@ class Lesson:
                 self._conversation.speech_on = on
             case rtvi.StyleChoice(style=style):
                 self._styles.choose(style)
+            case rtvi.Stop(after_reply=True):
+                self._ending.after_reply("stopped")
             case rtvi.Stop() | rtvi.DisconnectBot():
                 self.stop("stopped")
             case _:
                 pass
+
+    def _typed(self, text: str, message_id: str) -> None:
+        """OWN-69: words first, then whether there is time left, then the service."""
+        if not text.strip():
+            self.channel.refuse(message_id, "There are no words in that message.")
+        elif self._ending.expiring:
+            self.channel.refuse(message_id, "This voice session is ending.")
+        else:
+            self._ending.cut_in()
+            self._conversation.typed(text, message_id)
 
     def restyled(self) -> None:
         """VOICE-53: a new style needs a new Live session; the next tap opens it."""
@@ -296,6 +340,7 @@ class Lesson:
                 self._conversation.link_lost(planned=reason == "rotation")
             case live.LinkFailed(code=code, reason=reason):
                 log.error("live link failed", extra={"code": code, "why": reason})
+                self.diagnostics.note(self._loop.time(), f"link.failed.{code}")
                 text = LIVE_FAILED_TEXT.get(code, CLOSED_TEXT["live-unavailable"])
                 self._fail("live-unavailable", rtvi.Notice(text=text, code=f"live-{code}"))
             case live.LinkAsleep() | live.LinkAwake():

@@ -28,6 +28,7 @@ from server.ending import SENTENCE_S
 from server.errors import Code, Refused, Unavailable, denied, invalid
 from server.lesson import CLOSE_S, DRAIN_S, Lesson
 from server.lesson_plan import plan_of, ports_of
+from server.lesson_totals import LessonTotals
 from server.live_setup import LiveComposition, compose_live
 from server.locks import SessionLocks
 from server.metrics import Sample
@@ -60,6 +61,7 @@ class Lessons:
     def __init__(self, ctx: Context, plane: MediaPlane, connector: port.LiveConnector) -> None:
         self._ctx, self._plane, self._connector = ctx, plane, connector
         self.spans = Spans()
+        self._totals = LessonTotals()
         self._by_session: dict[str, Lesson] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._opening = SessionLocks()
@@ -201,6 +203,7 @@ class Lessons:
     def _forget(self, lesson: Lesson) -> None:
         if self._by_session.get(lesson.plan.session_id) is lesson:
             del self._by_session[lesson.plan.session_id]
+            self._totals.ended(lesson.figures)
 
     # --- ending -----------------------------------------------------------------------------------
 
@@ -266,6 +269,7 @@ class Lessons:
 
     def _samples(self) -> Iterable[Sample]:
         yield "pidjin_lessons", (), float(len(self._by_session))
+        yield from self._totals.samples(one.figures for one in self.running())
         yield "pidjin_tasks", (), float(len(asyncio.all_tasks()))
         lateness = self._plane.pacer.lateness
         for label, late in (("0.5", lateness.p50), ("0.99", lateness.p99)):

@@ -27,6 +27,9 @@ async def test_every_turn_tells_its_times_to_page_and_log(
             await until(lambda: call.messages("turn"), "spoken", 20)
             await call.ask("And in writing?")
             spoken, typed = call.messages("metrics")
+            running = home.ctx.metrics.render()
+        await home.empty()
+        ended = home.ctx.metrics.render()
     turns = [turn["turnId"] for turn in call.messages("turn")]
     assert [told["turn"]["turnId"] for told in (spoken, typed)] == turns
     assert {one["processor"] for one in spoken["processing"]} == {
@@ -42,3 +45,7 @@ async def test_every_turn_tells_its_times_to_page_and_log(
     for record in lines:
         assert "pattern" not in str(vars(record))
         assert "writing" not in str(vars(record))
+    for figures in (running, ended):
+        assert "pidjin_turns_total 2\n" in figures
+        assert "pidjin_lessons_asleep 0\n" in figures
+        assert ada.uid not in figures
