@@ -54,7 +54,7 @@ function Row({ user }: { user: User }) {
         <p class="row-meta">
           {user.role === 'admin' && <span class="badge">{S.adminRole}</span>}
           {self && <span class="badge">{S.you}</span>}
-          {user.displayName && <span>{user.email}</span>}{user.createdAt !== undefined && <span>{when(user.createdAt, new Date())}</span>}
+          {user.displayName && <span>{user.email}</span>}{user.createdAt !== undefined && <span>{S.joined(when(user.createdAt, new Date()))}</span>}
         </p>
       </div>
       <div class="row-actions">

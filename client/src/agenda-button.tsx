@@ -1,6 +1,6 @@
 // The agenda beside the voice controls: what this conversation will cover and what is covered.
 import { signal } from '@preact/signals';
-import { viewAgenda } from './agenda.ts';
+import { agendaButton, NO_AGENDA, viewAgenda } from './agenda.ts';
 import { lesson } from './actions.ts';
 import { Icon } from './icons.tsx';
 import { Dialog, IconButton } from './parts.tsx';
@@ -10,13 +10,12 @@ const open = signal(false);
 
 export function AgendaButton() {
   const agenda = lesson.value?.agenda;
-  const view = viewAgenda(agenda ?? { points: [], covered: [] });
-  const none = agenda === undefined || agenda.points.length === 0;
-  const label = none ? S.agendaNone : view.complete ? S.agendaComplete : S.agenda;
+  const view = viewAgenda(agenda ?? NO_AGENDA);
+  const { label, disabled, complete } = agendaButton(agenda);
   return (
     <>
-      <IconButton icon={view.complete ? 'check' : 'agenda'} label={label} disabled={none}
-        class={view.complete ? 'agenda-complete' : ''} onClick={() => { open.value = true; }} />
+      <IconButton icon={complete ? 'check' : 'agenda'} label={label} disabled={disabled}
+        class={complete ? 'agenda-complete' : ''} onClick={() => { open.value = true; }} />
       <Dialog title={S.agenda} open={open.value} onClose={() => { open.value = false; }} class="agenda">
         <p class="agenda-count">{view.header}</p>
         <div class="agenda-parts" tabIndex={0}>

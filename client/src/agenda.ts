@@ -22,6 +22,13 @@ export function viewAgenda({ points, covered }: Agenda): AgendaView {
   return { parts, header: S.agendaCount(done, list.length), complete: list.length > 0 && done === list.length };
 }
 
+/** The button beside the microphone: nothing to show yet, points open, or all covered. */
+export function agendaButton(agenda: Agenda | undefined): { label: string; disabled: boolean; complete: boolean } {
+  const { complete } = viewAgenda(agenda ?? NO_AGENDA);
+  const disabled = agenda === undefined || agenda.points.length === 0;
+  return { label: disabled ? S.agendaNone : complete ? S.agendaComplete : S.agenda, disabled, complete };
+}
+
 const strings = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((entry): entry is string => typeof entry === 'string') : [];
 

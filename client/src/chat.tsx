@@ -55,12 +55,12 @@ function Reply({ line }: { line: Extract<Line, { who: 'tutor' }> }) {
     <article class="said tutor" aria-label={S.tutor}>
       <Mark />
       <div class="reply-body">
-        {line.text !== '' && <p class="words" dir="auto">{line.text}</p>}
+        <div class="spoken" data-cut={line.unheard !== ''}>
+          {line.text !== '' && <p class="words" dir="auto">{line.text}</p>}
+          {line.unheard !== '' && <>{' '}<p class="unheard" dir="auto"><span class="visually-hidden">{S.unheard}: </span>{line.unheard}</p></>}
+        </div>
         {line.unheard !== '' && (
-          <div class="rest">
-            <p class="unheard" dir="auto"><span class="visually-hidden">{S.unheard}: </span>{line.unheard}</p>
-            <button type="button" class="text-button" disabled={lesson.value!.busy} onClick={() => void goOn(line.text)}>{S.goOnFromHere}</button>
-          </div>
+          <button type="button" class="text-button" disabled={lesson.value!.busy} onClick={() => void goOn(line.text)}>{S.goOnFromHere}</button>
         )}
         {replays && (
           <p class="replays">

@@ -43,7 +43,7 @@ function Connection({ quality, relay }: { quality: Quality; relay: boolean | nul
             {figures !== '' && <p class="hint">{figures}</p>}
           </>
         : <p>{S.checkNotConnected}</p>}
-      {relay !== null && <p class="hint">{relay ? S.checkRelayOffered : S.checkNoRelay}</p>}
+      {relay !== null && !measured && <p class="hint">{relay ? S.checkRelayOffered : S.checkNoRelay}</p>}
     </section>
   );
 }

@@ -176,6 +176,7 @@ export const S = {
   copied: 'Link copied.',
   you: 'you',
   adminRole: 'Admin',
+  joined: (time: string) => `joined ${time}`,
 
   adminSections: 'Admin sections',
   news: 'News',

@@ -16,6 +16,7 @@ test('one bubble per side and exchange, ordered by first appearance of the turn'
   assert.deepEqual(shown(l), ['learner: what is it', 'tutor: It is water.', 'learner: and why']);
 });
 
+// @req RTC-14
 test('RTC-14: deltas add up to the whole text, spacing kept', () => {
   let l: log.Log = [];
   for (const delta of ['Cold', ' water', ' sinks.']) l = log.tutorSaid(l, 'a', delta, false);
@@ -36,6 +37,7 @@ test('a late interim never overwrites the final words', () => {
   assert.deepEqual(shown(l), ['learner: all of it']);
 });
 
+// @req VOICE-39 UI-37
 test('VOICE-39: an interrupted reply keeps only what was heard, marked once', () => {
   let l = log.tutorSaid([], 'a', 'One. Two. Three.', true);
   l = log.tutorInterrupted(l, '', null);
@@ -92,4 +94,18 @@ test('a lesson that survives its connection goes on with the exchange under way'
   l = log.tutorSaid(log.sealed(l, true), 'turn-2', 'So why?', true);
   assert.deepEqual(shown(l), ['learner: hi', 'tutor: Hello.', 'tutor: So why?']);
   assert.deepEqual(shown(log.tutorSaid(l, 'turn-1', 'New.', true)).at(-1), 'tutor: New.');
+});
+
+test('what was not heard stays apart, and says where to go on', () => {
+  const cut = log.turnSettled([], { turnId: 'a', userText: 'hi', text: 'One two.', unheard: ' Three four.', interrupted: true });
+  const reply = log.lines(cut, CUT).find((line) => line.who === 'tutor');
+  assert.deepEqual(reply, { key: '0:a:tutor', who: 'tutor', text: 'One two.', unheard: 'Three four.', turnId: 'a', settled: true });
+  const whole = log.turnSettled([], { turnId: 'a', userText: 'hi', text: 'One.', unheard: ' Two.', interrupted: false });
+  assert.equal(whole[0]!.unheard, '');
+  assert.equal(log.lastWords('a b c d e f g h i j'), 'c d e f g h i j');
+});
+
+test('only exchanges of the running call can be replayed', () => {
+  const l = log.sealed(log.turnSettled([], { turnId: 'turn-1', userText: '', text: 'Hello.', interrupted: false }), false);
+  assert.deepEqual(['turn-1', l[0]!.turnId, 'stored-0', 'typed-1'].map(log.isOfThisCall), [true, false, false, false]);
 });

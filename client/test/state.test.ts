@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { agendaOf, viewAgenda } from '../src/agenda.ts';
+import { agendaButton, agendaOf, viewAgenda } from '../src/agenda.ts';
 import { acceptFile, FILE_BYTES_MAX, titleOfPaste } from '../src/documents.ts';
-import { errorText, voiceProblemText } from '../src/errors.ts';
+import { CallFailed, errorText, failureText, mayDictate, voiceProblemText } from '../src/errors.ts';
 import { backoffS, envelope, parse } from '../src/protocol.ts';
 import { INITIAL, reduce, styleNow, type Event, type Me, type State } from '../src/state.ts';
-import { micButton, statusText } from '../src/status.ts';
+import { micButton, offersDictation, privacyText, statusText } from '../src/status.ts';
 import { S } from '../src/strings.ts';
-import { when } from '../src/when.ts';
+import { duration, when } from '../src/when.ts';
 
 const ADA: Me = { uid: 'u', email: 'a@x', role: 'approved' };
 const play = (from: State, ...events: Event[]): State => events.reduce(reduce, from);
@@ -19,6 +19,7 @@ const rtvi = (type: string, data: object = {}): Event => ({ type: 'heard', messa
 const own = (type: string, data: object = {}): Event => rtvi('server-message', { type, ...data });
 const inVoice = play(opened, { type: 'voiceLink', link: 'connecting' }, { type: 'voiceLink', link: 'connected' });
 
+// @req UI-24 UI-25 UI-26 UI-27 UI-28 UI-29 UI-30 UI-31
 test('UI-24..32: state words to status texts', () => {
   const status = (...events: Event[]): string => statusText(play(inVoice, ...events));
   assert.equal(statusText(INITIAL), S.statusNoTopic);
@@ -40,12 +41,14 @@ test('UI-24..32: state words to status texts', () => {
   assert.equal(statusText(play(opened, { type: 'onlineChanged', online: false })), S.statusOffline);
 });
 
+// @req UI-32
 test('UI-32: busy shows Thinking… but never over the speaking status', () => {
   const asked: Event = { type: 'turnAsked', turnId: 't1', text: 'why' };
   assert.equal(statusText(play(opened, asked)), S.statusThinking);
   assert.equal(statusText(play(inVoice, asked, own('status', { state: 'speaking', mayInterrupt: true }))), S.statusSpeaking);
 });
 
+// @req UI-22
 test('UI-22: the mic says what a tap does', () => {
   assert.deepEqual(micButton(INITIAL), { label: S.micNoTopic, action: 'none' });
   assert.deepEqual(micButton(opened), { label: S.micStart, action: 'start' });
@@ -53,6 +56,7 @@ test('UI-22: the mic says what a tap does', () => {
   assert.deepEqual(micButton(play(inVoice, { type: 'voiceLink', link: 'paused' })), { label: S.micGoOn, action: 'recover' });
 });
 
+// @req UI-39
 test('UI-39: a typed turn shows, waits, is answered', () => {
   const asked = play(opened, { type: 'turnAsked', turnId: 'q', text: 'why?' });
   assert.equal(asked.lesson!.busy, true);
@@ -62,6 +66,7 @@ test('UI-39: a typed turn shows, waits, is answered', () => {
   assert.equal(viewAgenda(done.lesson!.agenda).header, '1 of 2 points covered');
 });
 
+// @req UI-60
 test('a failed turn keeps the conversation and the words', () => {
   const failed = play(opened, { type: 'turnAsked', turnId: 'q', text: 'why?' }, { type: 'turnFailed', turnId: 'q' });
   assert.deepEqual([failed.lesson!.busy, failed.lesson!.log[0]!.delivery], [false, 'failed']);
@@ -69,6 +74,7 @@ test('a failed turn keeps the conversation and the words', () => {
   assert.equal(opening.lesson!.openingFailed, true);
 });
 
+// @req RTC-7 UI-21 UI-37
 test('RTC-7: one spoken exchange over the channel', () => {
   const after = play(inVoice,
     rtvi('user-transcription', { text: 'cold water', final: false, turnId: 'v1' }),
@@ -85,11 +91,13 @@ test('RTC-7: one spoken exchange over the channel', () => {
   assert.equal(persisted, true);
 });
 
+// @req UI-33
 test('UI-33: a turn that was not saved is told', () => {
   const after = play(inVoice, own('turn', { turnId: 'v', userText: 'a', text: 'b', interrupted: false, saved: false }));
   assert.equal(after.toast!.text, S.saveFailed);
 });
 
+// @req UI-35 UI-36
 test('UI-35/36: style of the conversation, else the choice, else the preference, else Socratic', () => {
   assert.equal(styleNow(opened), 'socratic');
   const preferring = play(opened, { type: 'signedIn', me: { ...ADA, preferredStyle: 'lecture' } });
@@ -98,11 +106,13 @@ test('UI-35/36: style of the conversation, else the choice, else the preference,
   assert.equal(styleNow(play(preferring, { type: 'conversationLeft' }), 'socratic'), 'socratic');
 });
 
+// @req UI-6
 test('UI-6: losing the role closes everything but the gate', () => {
   const gone = play(inVoice, { type: 'signedIn', me: { ...ADA, role: 'rejected' } });
   assert.deepEqual([gone.lesson, gone.voice.link, gone.tab], [null, 'off', 'chat']);
 });
 
+// @req VOICE-65 UI-21 UI-38 UI-41
 test('VOICE-65: resume restores turns, agenda, context and style', () => {
   const { lesson, tab } = play(INITIAL, { type: 'signedIn', me: ADA }, { type: 'conversationResumed', session: {
     sessionId: 's', topicIds: ['t'], topicLabels: { t: 'Tides' }, style: 'lecture', turns: [{ text: 'Hi?' }],
@@ -111,6 +121,7 @@ test('VOICE-65: resume restores turns, agenda, context and style', () => {
   assert.deepEqual([lesson!.grounded.digest, lesson!.style, lesson!.agenda.points, lesson!.log[0]!.tutor, tab], ['The moon.', 'lecture', ['a'], 'Hi?', 'chat']);
 });
 
+// @req RTC-13
 test('RTC-13: garbage, foreign labels and unknown types mean nothing', () => {
   for (const frame of ['', '{', 'null', '[]', '{"label":"other","type":"bot-ready"}', envelope('novel', {}, '1'), envelope('server-message', { type: 'novel' }, '1'), envelope('server-message', { type: 'status', state: 'dancing' }, '1')])
     assert.equal(parse(frame), null);
@@ -123,6 +134,7 @@ test('the envelope', () => {
 
 test('back-off is capped', () => assert.deepEqual([0, 1, 2, 3, 4, 9].map(backoffS), [0.5, 1, 2, 4, 8, 8]));
 
+// @req UI-19 UI-20
 test('UI-19/20: agenda in order, parts of five above eight points', () => {
   const points = (n: number): string[] => Array.from({ length: n }, (_, i) => `p${i}`);
   const shape = (n: number): [string | null, number][] => viewAgenda({ points: points(n), covered: [] }).parts.map((p) => [p.heading, p.points.length]);
@@ -136,6 +148,7 @@ test('UI-19/20: agenda in order, parts of five above eight points', () => {
   assert.deepEqual(agendaOf(undefined, 't'), { points: [], covered: [] });
 });
 
+// @req UI-60
 test('UI-60: a text per code', () => {
   const codes = ['offline', 'unauthenticated', 'permission-denied', 'resource-exhausted', 'rate', 'not-found', 'invalid-argument', 'failed-precondition', 'unavailable', 'deadline-exceeded', 'internal'];
   assert.equal(new Set(codes.map((code) => errorText(code))).size, codes.length);
@@ -145,6 +158,7 @@ test('UI-60: a text per code', () => {
   assert.equal(voiceProblemText('NotFoundError'), S.micMissing);
 });
 
+// @req UI-13
 test('documents: types by name, sizes, titles', () => {
   assert.deepEqual(acceptFile('My notes.MD', 5), { mimeType: 'text/markdown', title: 'My notes', problem: '' });
   assert.equal(acceptFile('a.pdf', FILE_BYTES_MAX).problem, '');
@@ -164,4 +178,97 @@ test('times: today, this week, this year, before', () => {
   assert.equal(when(new Date(2026, 2, 4).toISOString(), now), 'Mar 4');
   assert.equal(when(new Date(2025, 2, 4).toISOString(), now), 'Mar 4, 2025');
   assert.equal(when('nonsense', now), '');
+});
+
+test('durations', () => assert.deepEqual([0, 61.9, 3_600, -5].map(duration), ['0:00', '1:01', '1:00:00', '0:00']));
+
+// @req UI-60 AUTH-20
+test('a daily limit says when it ends, by the clock of this device; a short wait is told by the server', () => {
+  const now = new Date(2026, 10, 30, 18, 0);
+  const limit = (waitS: number | null, message = ''): string => failureText(new CallFailed('resource-exhausted', message, 429, waitS), now);
+  assert.equal(limit(4 * 3600), 'You have reached today’s limit. You can go on at 22:00; your conversation is kept.');
+  assert.equal(limit(8 * 3600), 'You have reached today’s limit. You can go on tomorrow at 02:00; your conversation is kept.');
+  assert.equal(limit(15, 'You have 3 voice lessons open. Close one of them first.'), 'You have 3 voice lessons open. Close one of them first.');
+  assert.equal(limit(null), S.errorLimit);
+  assert.equal(failureText(new CallFailed('aborted', 'x', 409, 30, 'running'), now), S.pipelineBusy);
+});
+
+test('a sign-in that ran out keeps the conversation for the same person only', () => {
+  const away = play(inVoice, { type: 'turnAsked', turnId: 'q', text: 'why?' }, { type: 'signInExpired' });
+  assert.deepEqual([away.door, away.me, away.voice.link, away.lesson!.busy, away.lesson!.log[0]!.delivery], ['signin', null, 'off', false, 'failed']);
+  const twice = play(away, { type: 'signInExpired' });
+  assert.equal(play(twice, { type: 'signedIn', me: ADA }).lesson!.sessionId, 's');
+  assert.equal(play(twice, { type: 'signedIn', me: { ...ADA, uid: 'other' } }).lesson, null);
+  assert.equal(play(away, { type: 'signedOut' }).lesson, null);
+});
+
+test('a failed grounding is told where it was asked for, until the next one', () => {
+  const failed = play(INITIAL, { type: 'groundingStarted', kind: 'news' }, { type: 'slowNoticed' }, { type: 'groundingEnded', problem: 'No.' });
+  assert.deepEqual([failed.grounding, failed.groundingProblem, failed.slow], ['no', 'No.', false]);
+  assert.equal(play(failed, { type: 'groundingStarted', kind: 'topic' }).groundingProblem, null);
+});
+
+test('slowness is told while something is waited for, and no longer', () => {
+  const slow = play(opened, { type: 'turnAsked', turnId: 'q', text: 'why?' }, { type: 'slowNoticed' });
+  assert.equal(slow.slow, true);
+  assert.equal(play(slow, { type: 'turnAnswered', turnId: 'q', answer: { text: 'So.', updatedRevealState: {} } }).slow, false);
+  assert.equal(play(opened, { type: 'slowNoticed' }).slow, false);
+});
+
+test('what the server of a call can do is its word in bot-ready, as a list or as words', () => {
+  assert.deepEqual(play(inVoice, rtvi('bot-ready', { about: { features: ['ptt', 5, 'replay'] } })).voice.features, ['ptt', 'replay']);
+  assert.deepEqual(play(inVoice, rtvi('bot-ready', { about: { features: 'ptt, replay' } })).voice.features, ['ptt', 'replay']);
+  assert.deepEqual(play(inVoice, rtvi('bot-ready', { about: { library: 'pidjin' } })).voice.features, []);
+  const ready = play(inVoice, rtvi('bot-ready', { about: { features: ['ptt'] } }));
+  assert.deepEqual(play(ready, { type: 'voiceLink', link: 'off' }).voice.features, []);
+});
+
+// @req OWN-27
+test('a held Space is told in the status', () => {
+  const holding = play(inVoice, { type: 'holding', on: true });
+  assert.equal(statusText(holding), S.statusHolding);
+  assert.notEqual(statusText(play(holding, { type: 'holding', on: false })), S.statusHolding);
+});
+
+test('the privacy light tells what leaves the device, only while the microphone is open', () => {
+  assert.equal(privacyText(opened, true), '');
+  assert.equal(privacyText(inVoice, true), S.sending);
+  assert.equal(privacyText(inVoice, false), S.notSending);
+  assert.equal(privacyText(play(inVoice, { type: 'voiceLink', link: 'paused' }), true), S.micIsOff);
+});
+
+// @req VOICE-46 UI-26
+test('where no call can be made, the browser may turn speech into typed turns', () => {
+  assert.deepEqual(['unsupported', 'blocked', 'unreachable', 'lost', 'NotAllowedError', null].map(mayDictate), [true, true, true, true, false, false]);
+  const blocked = play(inVoice, { type: 'voiceFailed', problem: 'blocked' });
+  assert.equal(offersDictation(blocked, true), true);
+  assert.equal(offersDictation(blocked, false), false);
+  const dictating = play(blocked, { type: 'dictating', on: true }, { type: 'dictated', words: 'the deep' });
+  assert.deepEqual([statusText(dictating), dictating.voice.interim, micButton(dictating).action, offersDictation(dictating, true)],
+    [S.statusListening, 'the deep', 'stop', false]);
+  assert.equal(statusText(play(dictating, { type: 'reading', on: true })), S.statusSpeakingPaused);
+  assert.equal(statusText(play(dictating, { type: 'turnAsked', turnId: 'q', text: 'x' })), S.statusThinking);
+  assert.equal(play(dictating, { type: 'dictating', on: false }).voice.link, 'off');
+});
+
+test('a server of another version asks for a reload', () => {
+  const is = (version: string): Event => ({ type: 'identityLearnt', identity: { mode: 'local', localTutor: true, version } });
+  assert.equal(play(INITIAL, is('1.0')).updated, false);
+  assert.equal(play(INITIAL, is('1.0'), is('1.0')).updated, false);
+  assert.equal(play(INITIAL, is('1.0'), is('1.1')).updated, true);
+});
+
+// @req UI-16 UI-17 UI-18
+test('the agenda button: none yet, open, complete', () => {
+  const button = (points: string[], covered: string[]) => agendaButton({ points, covered });
+  assert.deepEqual(agendaButton(undefined), { label: S.agendaNone, disabled: true, complete: false });
+  assert.deepEqual(button([], []), { label: S.agendaNone, disabled: true, complete: false });
+  assert.deepEqual(button(['a', 'b'], ['a']), { label: S.agenda, disabled: false, complete: false });
+  assert.deepEqual(button(['a', 'b'], ['b', 'a']), { label: S.agendaComplete, disabled: false, complete: true });
+});
+
+// @req UI-2 UI-59
+test('a new topic empties the page; a grounded one opens on Chat', () => {
+  assert.deepEqual([play(inVoice, { type: 'conversationLeft' }).lesson, play(inVoice, { type: 'conversationLeft' }).voice.link], [null, 'off']);
+  assert.deepEqual([opened.tab, opened.lesson!.log.length, opened.lesson!.busy], ['chat', 0, false]);
 });
