@@ -15,7 +15,7 @@ from typing import Literal
 
 import numpy as np
 
-from media.ptt import Hold, Passage
+from media.ptt import TAIL_MS, Hold, Passage
 from media.turn_events import SpeechEnded, SpeechEvidence, SpeechStarted, SpeechSustained
 from media.vad import SpeechDetector
 
@@ -112,6 +112,16 @@ class Gate:
     def held(self) -> bool:
         """Push-to-talk: a key is down."""
         return self._hold.down
+
+    @property
+    def holding(self) -> bool:
+        """A key is down, or what was said in its hold is not all through."""
+        return self._hold.active
+
+    @property
+    def lag_ms(self) -> int:
+        """From the end of what was said last to its `SpeechEnded`."""
+        return TAIL_MS if self._muffled else self.settings.hangover_ms
 
     def hold(self, down: bool) -> None:
         """Push-to-talk. While it is down energy admits, then tails and pauses pass (OWN-32); speech

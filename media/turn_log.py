@@ -2,14 +2,16 @@
 
 A log is a fixture: `replay` feeds it through the present machine and tells where it decides
 otherwise. Words are masked unless asked for, letter by letter, so that their shape stays. No I/O:
-lines go to, and come from, the caller.
+lines go to, and come from, the caller. `python -m media.turn_log FILE` replays one.
 """
 
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, get_args
 
 from media.turn_events import Effect, TurnEvent
@@ -134,3 +136,25 @@ def _mask(data: dict[str, Any]) -> dict[str, Any]:
         else:
             out[key] = value
     return out
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Prints where the present machine decides otherwise; 1 when it does, 2 for no log."""
+    if len(arguments) != 1:
+        print("usage: python -m media.turn_log FILE", file=sys.stderr)
+        return 2
+    try:
+        found = replay(Path(arguments[0]).read_text("utf-8").splitlines())
+    except (OSError, UnicodeDecodeError, TurnLogInvalid) as error:
+        print(error, file=sys.stderr)
+        return 2
+    for one in found:
+        print(f"line {one.line}: {one.event}")
+        print(f"  logged {json.dumps(one.logged, ensure_ascii=False)}")
+        print(f"  now    {json.dumps(one.now, ensure_ascii=False)}")
+    print(f"{len(found)} divergences" if found else "no divergence")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

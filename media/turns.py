@@ -25,6 +25,7 @@ class Turns:
     """
 
     def __init__(self, *, prefix: str = "t", link_up: bool = True) -> None:
+        self.prefix = prefix
         self._stage = Stage(prefix)
         self._reply = ReplySide(self._stage)
         self._learner = LearnerSide(self._stage, self._reply, link_up=link_up)
@@ -34,6 +35,10 @@ class Turns:
     @property
     def state(self) -> State:
         return self._stage.state
+
+    @property
+    def link_up(self) -> bool:
+        return self._learner.link_up
 
     @property
     def opened(self) -> int:

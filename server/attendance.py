@@ -20,7 +20,8 @@ class Attendance:
     """At most one peer at a time; the one before is told and closed before the next may speak.
 
     `hear` and `pull` carry its sound, `channel` its words; `missing` is called once when nobody
-    has been on the line for PEER_GRACE_S, `unheard` with the seconds that a lost line was dead.
+    has been on the line for PEER_GRACE_S, `unheard` with the seconds that a lost line was dead,
+    `absent` whenever whoever was on the line is lost or replaced.
     """
 
     def __init__(
@@ -33,11 +34,12 @@ class Attendance:
         message: Callable[[str], None],
         missing: Callable[[], None],
         unheard: Callable[[float], None],
+        absent: Callable[[], None],
         spans: Spans,
     ) -> None:
         self._plane, self._channel, self._spans = plane, channel, spans
         self._hear, self._pull, self._message, self._missing = hear, pull, message, missing
-        self._unheard = unheard
+        self._unheard, self._absent = unheard, absent
         self._loop = asyncio.get_running_loop()
         self._peer: Peer | None = None
         self._attaching = asyncio.Lock()
@@ -87,6 +89,7 @@ class Attendance:
         if old is None:
             return None
         heard_at = self._loop.time() - old.stats().quiet_s
+        self._absent()
         await self._dismiss(rtvi.Closed(reason="replaced", text=CLOSED_TEXT["replaced"]))
         return heard_at
 
@@ -120,6 +123,7 @@ class Attendance:
                 self._grace = None
         elif state is PeerState.LOST and self._grace is None:
             self._unheard(peer.stats().quiet_s)
+            self._absent()
             self._await_peer()
 
     def _await_peer(self) -> None:

@@ -23,6 +23,7 @@ TROUBLE_TEXT = {
     "empty_turns": "The tutor is having trouble answering. Please try once more, or type below.",
     "inaudible": "The tutor’s voice came through silent. Please ask again.",
     "text_without_audio": "The tutor answered in writing only.",
+    "turn_tracking": "Voice lost turn tracking. Start voice again.",
     "stuck_playout": "The tutor’s voice got stuck. Please go on.",
 }
 

@@ -90,13 +90,17 @@ class Channel:
     def reply_ready(self, message_id: str, snapshot: list[BaseModel | str]) -> None:
         """Answers `client-ready`: `bot-ready`, the state of now, then what waited."""
         self._ready = True
-        self._put(rtvi.encode(rtvi.BotReady(), message_id or None))
+        self._put(rtvi.encode(rtvi.bot_ready(), message_id or None))
         for message in snapshot:
             self._put(rtvi.encode(message))
         while self._waiting:
             frame = self._waiting.popleft()
             self._sent.append((self._now(), frame))
             self._put(frame)
+
+    def refuse(self, message_id: str, why: str) -> None:
+        """Answers a client message that was understood and not taken."""
+        self._put(rtvi.encode(rtvi.ErrorResponse(error=why), message_id or None))
 
     def received(self, frame: str) -> None:
         """One frame from the peer."""

@@ -8,7 +8,7 @@ owns no task and no socket, and it decides nothing that `Turns` could decide.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from pydantic import BaseModel
@@ -22,6 +22,7 @@ from media.turns import Turns
 from server import rtvi
 from server.captions import Captions
 from server.exchanges import Exchange
+from server.talk_key import TalkKey
 from server.turn_metrics import TurnMetrics, TurnSpans
 
 log = logging.getLogger(__name__)
@@ -70,7 +71,6 @@ class Conversation:
         self._level_at = 0.0
         self._shown_level: rtvi.ActivityLevel | None = None
         self._reply_at: float | None = None
-        self._asked_at: float | None = None
         self._inaudible = ""
         self.microphone_on = True
         self.speech_on = True
@@ -79,6 +79,8 @@ class Conversation:
         self.metrics = TurnMetrics()
         self.on_turn: Callable[[TurnSpans], None] = lambda spans: None
         self.on_deadline_changed: Callable[[], None] = lambda: None
+        self.on_turned: Callable[[ev.TurnEvent, Sequence[ev.Effect]], None] = lambda *_: None
+        self._key = TalkKey(gate, lambda: turns.claimable, self._handle)
 
     def connect(self, link: Link) -> None:
         self._link = link
@@ -88,9 +90,11 @@ class Conversation:
     def hear(self, pcm: bytes, at: float) -> None:
         """20 ms of the microphone, PCM16 mono 16 kHz, that arrived at `at`."""
         self._spans.add(MIC_TO_GATE, self._now() - at)
-        step = self._gate.feed(pcm if self.microphone_on else _SILENCE, at)
+        heard = self.microphone_on or self._gate.holding
+        step = self._gate.feed(pcm if heard else _SILENCE, at)
         for event in step.events:
             self._gate_event(event)
+        self._key.heard(at)
         if step.forward and self._link is not None:
             self._link.audio(step.forward, at)
         if at - self._level_at >= LEVEL_EVERY_S:
@@ -120,8 +124,7 @@ class Conversation:
                     self._link.activity(True)
             case ev.SpeechEnded(at=at):
                 self.last_voice_at = at
-                self._asked_at = at - self._gate.settings.hangover_ms / 1000
-                self.metrics.speech_ended(self._asked_at)
+                self.metrics.speech_ended(at - self._gate.lag_ms / 1000)
                 self._tell("user-stopped-speaking")
                 if self._manual and self._link is not None:
                     self._link.activity(False)
@@ -175,13 +178,28 @@ class Conversation:
 
     # --- the learner's page -----------------------------------------------------------------------
 
-    def typed(self, text: str, request_id: str) -> None:
+    def typed(self, text: str, request_id: str) -> bool:
+        """False for a text without words; true means taken, not delivered (OWN-69, OWN-70)."""
+        if not text.strip():
+            return False
         self.last_voice_at = self._now()
         self.metrics.typed(self.last_voice_at)
         self._handle(ev.Typed(self.last_voice_at, text, request_id))
+        return True
+
+    def push_to_talk(self, down: bool) -> None:
+        self._key.move(down, self._now())
+
+    def absent(self) -> None:
+        """Nobody is on the line: a key is up again, what was being said is over."""
+        at = self._now()
+        self._key.move(False, at)
+        for event in self._gate.absent(at):
+            self._gate_event(event)
 
     def close(self) -> None:
         """Ends now: what was heard becomes a finished exchange."""
+        self.absent()
         self._handle(ev.Closed(self._now()))
         self._playout.flush()
 
@@ -203,9 +221,6 @@ class Conversation:
         if self._reply_at is not None:
             self._spans.add(REPLY_TO_RTP, self._now() - self._reply_at)
             self._reply_at = None
-        if self._asked_at is not None:
-            self.reply_s, self._asked_at = max(0.0, at - self._asked_at), None
-            self._spans.add(LEARNER_TO_TUTOR, self.reply_s)
         self.metrics.sounded(turn_id, at)
         self._gate.set_tutor_speaking(True)
         self._tell("bot-started-speaking")
@@ -219,7 +234,9 @@ class Conversation:
         self._handle(ev.PlayoutDrained(at, turn_id, audible))
 
     def _handle(self, event: ev.TurnEvent) -> None:
-        for effect in self._turns.handle(event):
+        effects = self._turns.handle(event)
+        self.on_turned(event, effects)
+        for effect in effects:
             self._perform(effect)
         self.on_deadline_changed()
 
@@ -293,6 +310,9 @@ class Conversation:
             )
         )
         spans = self.metrics.finished(effect.turn_id, self._now())
+        if spans.gate is not None and spans.learner_to_tutor is not None:
+            self.reply_s = spans.learner_to_tutor
+            self._spans.add(LEARNER_TO_TUTOR, self.reply_s)
         log.debug("turn_metrics", extra=spans.log_fields())
         self._tell_level(spans.message())
         self.on_turn(spans)

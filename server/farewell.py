@@ -9,6 +9,7 @@ CLOSED_TEXT = {
     "replaced": "This conversation goes on in another window.",
     "peer-lost": "The connection was lost. Tap the mic to continue.",
     "session-limit": "This voice session has reached its time limit. Tap the mic to continue.",
+    "turn-tracking": "Voice lost turn tracking. Start voice again.",
     "idle": "Voice paused after a long silence. Tap the mic to continue.",
     "style": STYLE_STOPS_VOICE,
     "access": "Your access has changed. Please reload the page.",

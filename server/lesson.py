@@ -74,10 +74,11 @@ class Lesson:
         self.channel = Channel(self._received, now)
         self._captions = Captions(self._tell, ports.stamp, plan.uid)
         self._exchanges = Exchanges(ports.save, self._tell, self._steer, self._denied)
+        # A resumed session meets the ids of its earlier lessons on the same page.
+        turns = Turns(prefix=f"{secrets.token_hex(3)}-", link_up=False)
         self._conversation = Conversation(
             gate=Gate(Vad(), plan.gate),
-            # A resumed session meets the ids of its earlier lessons on the same page.
-            turns=Turns(prefix=f"{secrets.token_hex(3)}-", link_up=False),
+            turns=turns,
             captions=self._captions,
             tell=self._tell,
             tell_level=self.channel.send_if_ready,
@@ -114,6 +115,7 @@ class Lesson:
         self._record = TurnRecord(
             self.diagnostics,
             ports.turn_file,
+            turns,
             lost_track=lambda: self.stop("turn-tracking"),
             cut_in=self._ending.cut_in,
         )

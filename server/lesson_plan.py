@@ -22,8 +22,10 @@ from server.operations.fields import Style
 from server.operations.preferences import SetSessionStyleRequest, set_session_style
 from server.prices import Rates
 from server.roles import Role, require, role_of
+from server.settings import Settings
 from server.store.records import user_path
 from server.trouble import translated
+from server.turn_files import TurnFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,7 @@ class LessonPorts:
     used: Callable[[port.Usage, str], Awaitable[None]]
     rates: Callable[[str], Rates | None]
     stamp: Callable[[], str]
+    turn_file: TurnFile | None = None
 
 
 def plan_of(
@@ -85,6 +88,13 @@ def plan_of(
         topic=composition.topic.topic,
         started_at=now,
     )
+
+
+def turn_file_of(settings: Settings, plan: LessonPlan) -> TurnFile | None:
+    """None unless the setting asks for logs of turns."""
+    if not settings.turn_logs:
+        return None
+    return TurnFile(settings.data_dir, plan.session_id, plan.started_at)
 
 
 def ports_of(ctx: Context, caller: Caller, plan: LessonPlan, style: Style | None) -> LessonPorts:
@@ -152,4 +162,5 @@ def ports_of(ctx: Context, caller: Caller, plan: LessonPlan, style: Style | None
         used=used,
         rates=ctx.rates,
         stamp=lambda: stamp(ctx.clock.now()),
+        turn_file=turn_file_of(ctx.settings, plan),
     )

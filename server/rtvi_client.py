@@ -41,8 +41,18 @@ class ReplySpeech(Camel):
     on: bool
 
 
+class PushToTalk(Camel):
+    """A push-to-talk key went down, or up again. Its sound passes whatever the microphone says."""
+
+    T: ClassVar[str] = "ptt"
+    down: bool
+
+
 class Stop(Camel):
+    """`afterReply`: not before the tutor has said what is being said; cutting in takes it back."""
+
     T: ClassVar[str] = "stop"
+    after_reply: bool = False
 
 
 class Ping(Camel):
@@ -60,13 +70,13 @@ class TrackStatus(Camel):
 
 
 ClientMessage = (
-    ClientReady | SendText | DisconnectBot | Mic | StyleChoice | ReplySpeech | Stop | Ping
-    | TrackStatus
+    ClientReady | SendText | DisconnectBot | Mic | PushToTalk | StyleChoice | ReplySpeech | Stop
+    | Ping | TrackStatus
 )  # fmt: skip
 RTVI_IN: dict[str, type[ClientReady | SendText | DisconnectBot]] = {
     kind.TYPE: kind for kind in (ClientReady, SendText, DisconnectBot)
 }
-OWN_IN: dict[str, type[Mic | StyleChoice | ReplySpeech | Stop | Ping]] = {
-    kind.T: kind for kind in (Mic, StyleChoice, ReplySpeech, Stop, Ping)
+OWN_IN: dict[str, type[Mic | PushToTalk | StyleChoice | ReplySpeech | Stop | Ping]] = {
+    kind.T: kind for kind in (Mic, PushToTalk, StyleChoice, ReplySpeech, Stop, Ping)
 }
 CLIENT_DATA: tuple[type[Snake], ...] = (*RTVI_IN.values(), *OWN_IN.values(), TrackStatus)

@@ -116,6 +116,7 @@ class Settings(BaseSettings):
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
         default="INFO", validation_alias="PIDJIN_LOG_LEVEL"
     )
+    turn_logs: bool = Field(default=False, validation_alias="PIDJIN_TURN_LOGS")
     log_json: bool = Field(default=False, validation_alias="PIDJIN_LOG_JSON")
 
     @field_validator("public_ip", "allowed_hosts", mode="before")

@@ -1,0 +1,55 @@
+"""What a lesson keeps of its turns besides the conversation: their log, and what went wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from media import turn_events as ev
+from media.turns import Turns
+from server.diagnostics import Diagnostics
+from server.turn_files import TurnFile
+
+# Turns that end unsaved without anything being wrong.
+_ORDINARY = ("noise", "no_learner", "closed")
+
+
+class TurnRecord:
+    """`observe` sees every event of the turn machine with its effects, before they are performed.
+
+    `lost_track`: turn tracking was lost (OWN-76); `cut_in`: the learner interrupted the tutor.
+    """
+
+    def __init__(
+        self,
+        diagnostics: Diagnostics,
+        file: TurnFile | None,
+        turns: Turns,
+        *,
+        lost_track: Callable[[], None],
+        cut_in: Callable[[], None],
+    ) -> None:
+        self._diagnostics, self._file = diagnostics, file
+        self._lost_track, self._cut_in = lost_track, cut_in
+        if file is not None:
+            file.begin(turns.prefix, link_up=turns.link_up)
+
+    def observe(self, event: ev.TurnEvent, effects: Sequence[ev.Effect]) -> None:
+        if self._file is not None:
+            self._file.record(event, effects)
+        for effect in effects:
+            match effect:
+                case ev.Trouble(code="turn_tracking"):
+                    self._diagnostics.note(event.at, "trouble.turn_tracking")
+                    self._lost_track()
+                case ev.Trouble(code=code):
+                    self._diagnostics.note(event.at, f"trouble.{code}")
+                case ev.DropReply(why=why) if why not in _ORDINARY:
+                    self._diagnostics.note(event.at, f"dropped.{why}")
+                case ev.ShowInterrupted():
+                    self._cut_in()
+        if isinstance(event, ev.LinkLost):
+            self._diagnostics.note(event.at, "link.lost")
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._file.close()
