@@ -60,6 +60,7 @@ _HEARD: dict[str, dict[str, Any]] = {
     "style": {"style": "socratic"},
     "reply-speech": {"on": True},
     "stop": {"afterReply": False},
+    "replay": {"turnId": "7f3a-1", "rate": 0.8},
     "ping": {},
     "trackStatus": {"receiver_index": 0, "enabled": False},
 }

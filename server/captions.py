@@ -68,6 +68,13 @@ class Captions:
         self._away = ""
         self.show(SHOWN.get(state, "listening"), may_interrupt=state is State.TUTOR)
 
+    def replaying(self, sounding: bool) -> None:
+        """A replay claims the state while no turn has one to show."""
+        if sounding:
+            self.show("speaking", may_interrupt=True, reason="replay")
+        elif self.status.reason == "replay":
+            self.show(self._away or "listening")
+
     # --- the words ------------------------------------------------------------------------------
 
     def learner(self, effect: ev.ShowLearner) -> None:

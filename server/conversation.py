@@ -22,6 +22,7 @@ from media.turns import Turns
 from server import rtvi
 from server.captions import Captions
 from server.exchanges import Exchange
+from server.replays import Replays
 from server.talk_key import TalkKey
 from server.turn_metrics import TurnMetrics, TurnSpans
 
@@ -67,6 +68,7 @@ class Conversation:
         self._captions, self._now, self._spans = captions, now, spans
         self._manual = manual_activity
         self._playout = Playout(on_started=self._play_started, on_drained=self._play_drained)
+        self._replays = Replays(self._playout, tell, self._replaying)
         self._link: Link | None = None
         self._level_at = 0.0
         self._shown_level: rtvi.ActivityLevel | None = None
@@ -109,16 +111,18 @@ class Conversation:
 
     def pull(self, at: float) -> bytes | None:
         """20 ms of the tutor, PCM16 mono 24 kHz, or None: silence."""
-        block = self._playout.pull(at)
-        if block is not None:
+        again = self._replays.pull()
+        block = self._playout.pull(at) if again is None else None
+        if block is not None or again is not None:
             self.last_voice_at = at
-        return block if self.speech_on else None
+        return block if again is None and self.speech_on else again
 
     def _gate_event(self, event: ev.TurnEvent) -> None:
         match event:
             case ev.SpeechStarted(at=at, onset=onset):
                 self.last_voice_at = at
                 self.metrics.speech_started(onset, at)
+                self._replays.halt()
                 self._tell("user-started-speaking")
                 if self._manual and self._link is not None:
                     self._link.activity(True)
@@ -184,10 +188,21 @@ class Conversation:
             return False
         self.last_voice_at = self._now()
         self.metrics.typed(self.last_voice_at)
+        self._replays.halt()
         self._handle(ev.Typed(self.last_voice_at, text, request_id))
         return True
 
+    def replay(self, turn_id: str, rate: float) -> None:
+        """One of the last replies once more, as far as it was heard."""
+        self._replays.start(turn_id, rate, quiet=self._turns.quiet)
+
+    def _replaying(self, sounding: bool) -> None:
+        self._gate.set_tutor_speaking(sounding)
+        self._captions.replaying(sounding)
+
     def push_to_talk(self, down: bool) -> None:
+        if down:
+            self._replays.halt()
         self._key.move(down, self._now())
 
     def absent(self) -> None:
@@ -245,6 +260,7 @@ class Conversation:
             case ev.BeginReply(turn_id=turn_id):
                 self._reply_at = self._now()
                 self.metrics.reply_began(turn_id, self._reply_at)
+                self._replays.halt()
                 self._playout.begin(turn_id)
             case ev.EndReply():
                 self._playout.complete()

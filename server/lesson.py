@@ -290,6 +290,8 @@ class Lesson:
                 self._tell("user-mute-stopped" if on else "user-mute-started")
             case rtvi.ReplySpeech(on=on):
                 self._conversation.speech_on = on
+            case rtvi.ReplayRequest(turn_id=turn_id, rate=rate):
+                self._conversation.replay(turn_id, rate)
             case rtvi.StyleChoice(style=style):
                 self._styles.choose(style)
             case rtvi.Stop(after_reply=True):

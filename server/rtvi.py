@@ -24,6 +24,7 @@ from server.rtvi_client import (
     Mic,
     Ping,
     PushToTalk,
+    ReplayRequest,
     ReplySpeech,
     SendText,
     Stop,
@@ -86,6 +87,7 @@ __all__ = [
     "Ping",
     "PushToTalk",
     "Received",
+    "ReplayRequest",
     "ReplySpeech",
     "RtviError",
     "SendText",
@@ -104,7 +106,7 @@ __all__ = [
 
 LABEL = "rtvi-ai"
 # What this server understands beyond the basics, told in `bot-ready` as `about.features`.
-FEATURES = ("ptt", "stop-after-reply")
+FEATURES = ("ptt", "replay", "stop-after-reply")
 # Design 3.3: larger client messages are dropped and counted.
 MAX_MESSAGE_BYTES = 64 * 1024
 # The transport's own word for a peer that goes on purpose: a stock client would redial otherwise.

@@ -6,6 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
+from media.replay import SLOWEST
 from server.rtvi_words import Camel, Snake
 
 
@@ -55,6 +56,14 @@ class Stop(Camel):
     after_reply: bool = False
 
 
+class ReplayRequest(Camel):
+    """One of the last replies once more, at its speed or slower, as far as it was heard."""
+
+    T: ClassVar[str] = "replay"
+    turn_id: Annotated[str, Field(min_length=1, max_length=64)]
+    rate: Annotated[float, Field(ge=SLOWEST, le=1.0)] = 1.0
+
+
 class Ping(Camel):
     """Heartbeat of the page: while it comes the peer is not lost, muted or not."""
 
@@ -71,12 +80,14 @@ class TrackStatus(Camel):
 
 ClientMessage = (
     ClientReady | SendText | DisconnectBot | Mic | PushToTalk | StyleChoice | ReplySpeech | Stop
-    | Ping | TrackStatus
+    | ReplayRequest | Ping | TrackStatus
 )  # fmt: skip
 RTVI_IN: dict[str, type[ClientReady | SendText | DisconnectBot]] = {
     kind.TYPE: kind for kind in (ClientReady, SendText, DisconnectBot)
 }
-OWN_IN: dict[str, type[Mic | PushToTalk | StyleChoice | ReplySpeech | Stop | Ping]] = {
-    kind.T: kind for kind in (Mic, PushToTalk, StyleChoice, ReplySpeech, Stop, Ping)
+OWN_IN: dict[
+    str, type[Mic | PushToTalk | StyleChoice | ReplySpeech | Stop | ReplayRequest | Ping]
+] = {
+    kind.T: kind for kind in (Mic, PushToTalk, StyleChoice, ReplySpeech, Stop, ReplayRequest, Ping)
 }
 CLIENT_DATA: tuple[type[Snake], ...] = (*RTVI_IN.values(), *OWN_IN.values(), TrackStatus)
