@@ -11,6 +11,8 @@ SEEK_AFTER_S = 50 * 60.0
 LEAVE_AFTER_S = 54 * 60.0
 # Left before an announced deadline: closing takes one message, connecting comes after it.
 MARGIN_S = 2.0
+# However much time is announced, no session waits longer for its hand-over (OWN-64).
+ANNOUNCED_MAX_S = 600.0
 
 
 class Rotation:
@@ -23,7 +25,8 @@ class Rotation:
     def go_away(self, at: float, time_left_s: float) -> None:
         """The service announced its end; an earlier deadline stands."""
         self._seek_at = min(self._seek_at, at)
-        self._leave_at = min(self._leave_at, at + max(0.0, time_left_s - MARGIN_S))
+        left_s = min(time_left_s, ANNOUNCED_MAX_S)
+        self._leave_at = min(self._leave_at, at + max(0.0, left_s - MARGIN_S))
 
     def due(self, at: float, quiet: bool) -> bool:
         return at >= self._leave_at or (quiet and at >= self._seek_at)
