@@ -46,7 +46,7 @@ export function Lessons() {
       {lessons.value?.length === 0 && <p class="empty">{S.lessonsNone}</p>}
       <ul class="rows">
         {lessons.value?.map((lesson) => (
-          <li key={lesson.sessionId} class="row">
+          <li key={lesson.sessionId} class="row lesson">
             <div class="row-text">
               <h2 dir="auto">{whoOf(lesson)}</h2>
               <p dir="auto">{lesson.topic}</p>

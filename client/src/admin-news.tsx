@@ -194,7 +194,7 @@ export function NewsTopics() {
           <Switch label={S.autoPublish} note={S.themes(settings.newsThemes.join(', '))} on={settings.newsAutoPublish} onChange={(on) => void setAutoPublish(on)} />
         </div>
       )}
-      <div class="kinds" role="group" aria-label={S.filter}>
+      <div class="kinds filters" role="group" aria-label={S.filter}>
         {FILTERS.map((name) => (
           <button key={name} type="button" class="chip" aria-pressed={filter.value === name} onClick={() => { filter.value = name; }}>{STATUS_LABEL[name]}</button>
         ))}

@@ -23,7 +23,7 @@ export function UsageReport() {
       {rows.value?.length === 0 && <p class="empty">{S.usageNone}</p>}
       <ul class="rows">
         {rows.value?.map((row) => (
-          <li key={row.uid} class="row">
+          <li key={row.uid} class="row usage">
             <div class="row-text">
               <h2 dir="auto">{whoOf(row)}</h2>
               <p class="row-meta"><span>{tokensOf(row)}</span>{row.lastCallAt && <span>{S.lastCall(when(row.lastCallAt, new Date()))}</span>}</p>

@@ -85,10 +85,10 @@ function Inside() {
   return (
     <div class="shell" data-tab={tab} data-lesson={lesson.value !== null}>
       <header class="bar">
-        <p class="brand"><Mark />{S.brand}</p>
+        <p class="brand"><Mark /><span>{S.brand}</span></p>
         {identity?.localTutor && <span class="badge local" title={S.localTutor}>{S.localTutorShort}</span>}
         <span class="spring" />
-        <button type="button" class="button quiet small" onClick={newTopic}><Icon name="add" />{S.newTopic}</button>
+        <button type="button" class="button quiet small" onClick={newTopic}><Icon name="add" /><span>{S.newTopic}</span></button>
         <More />
       </header>
       <main class="stage">

@@ -55,9 +55,9 @@ function Reply({ line }: { line: Extract<Line, { who: 'tutor' }> }) {
     <article class="said tutor" aria-label={S.tutor}>
       <Mark />
       <div class="reply-body">
-        <div class="spoken" data-cut={line.unheard !== ''}>
-          {line.text !== '' && <p class="words" dir="auto">{line.text}</p>}
-          {line.unheard !== '' && <>{' '}<p class="unheard" dir="auto"><span class="visually-hidden">{S.unheard}: </span>{line.unheard}</p></>}
+        <div class="spoken" dir="auto" data-cut={line.unheard !== ''}>
+          {line.text !== '' && <p class="words">{line.text}</p>}
+          {line.unheard !== '' && <>{' '}<p class="unheard"><span class="visually-hidden">{S.unheard}: </span>{line.unheard}</p></>}
         </div>
         {line.unheard !== '' && (
           <button type="button" class="text-button" disabled={lesson.value!.busy} onClick={() => void goOn(line.text)}>{S.goOnFromHere}</button>
@@ -99,6 +99,9 @@ function ConversationLog() {
     const grew = shown.length !== count.current;
     count.current = shown.length;
     if (grew || current.scrollHeight - current.scrollTop - current.clientHeight < NEAR_END_PX) current.scrollTop = current.scrollHeight;
+    // With large text the whole stage scrolls in place of the log.
+    const stage = current.closest('.stage')!;
+    if (grew) stage.scrollTop = stage.scrollHeight;
   });
   return (
     <div class="log" role="log" aria-label={S.conversation} aria-relevant="additions" tabIndex={0} ref={box}>
@@ -189,18 +192,21 @@ function Composer() {
 }
 
 export function Chat() {
+  const title = useRef<HTMLHeadingElement>(null);
+  const { sessionId } = lesson.value!;
+  useEffect(() => title.current!.focus({ preventScroll: true }), [sessionId]);
   return (
     <section class="talk" aria-labelledby="topic-title">
-      <header class="topic-bar"><h1 id="topic-title" dir="auto">{lesson.value!.grounded.topic}</h1></header>
+      <header class="topic-bar"><h1 id="topic-title" ref={title} tabIndex={-1} dir="auto">{lesson.value!.grounded.topic}</h1></header>
       {state.value.updated && (
         <p class="banner" role="status">{S.updated}<button type="button" class="text-button" onClick={() => location.reload()}>{S.reload}</button></p>
       )}
-      <GroundedContext key={lesson.value!.sessionId} />
+      <GroundedContext key={sessionId} />
       <ConversationLog />
       <div class="dock">
         <StyleChips value={styleNow(state.value)} onChoose={(style) => void chooseStyle(style)} />
         <VoiceCluster />
-        <Composer key={lesson.value!.sessionId} />
+        <Composer key={sessionId} />
       </div>
     </section>
   );

@@ -1,6 +1,6 @@
 // Past conversations: newest first, resume and delete.
 import { signal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { lesson, leave, report, resume, toast } from './actions.ts';
 import { tellTabs } from './other-tabs.ts';
 import { call, read } from './api.ts';
@@ -45,7 +45,8 @@ async function loadOlder(): Promise<void> {
   }
 }
 
-async function remove({ sessionId }: Summary): Promise<void> {
+/** Deletes it; `then` runs once its row is gone. */
+async function remove({ sessionId }: Summary, then: () => void): Promise<void> {
   doomed.value = null;
   try {
     await call('deleteSession', { sessionId });
@@ -53,17 +54,19 @@ async function remove({ sessionId }: Summary): Promise<void> {
     tellTabs({ type: 'deleted', sessionId });
     if (lesson.value?.sessionId === sessionId) leave();
     toast(S.deleted);
+    then();
   } catch (failure) {
     await report(failure);
   }
 }
 
 export function History() {
+  const title = useRef<HTMLHeadingElement>(null);
   useEffect(() => { void load(); }, []);
   const list = conversations.value;
   return (
     <section class="page" aria-labelledby="history-title">
-      <h1 id="history-title">{S.historyTitle}</h1>
+      <h1 id="history-title" ref={title} tabIndex={-1}>{S.historyTitle}</h1>
       {list === null && <p class="hint" role="status">{S.loading}</p>}
       {list?.length === 0 && <p class="empty">{S.historyEmpty}</p>}
       <ul class="rows">
@@ -93,7 +96,7 @@ export function History() {
         <p>{doomed.value !== null && S.deleteBody(titleOf(doomed.value))}</p>
         <div class="actions">
           <button type="button" class="button quiet" onClick={() => { doomed.value = null; }}>{S.cancel}</button>
-          <button type="button" class="button danger" onClick={() => { if (doomed.value !== null) void remove(doomed.value); }}>{S.delete}</button>
+          <button type="button" class="button danger" onClick={() => { if (doomed.value !== null) void remove(doomed.value, () => title.current?.focus()); }}>{S.delete}</button>
         </div>
       </Dialog>
     </section>

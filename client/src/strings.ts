@@ -129,7 +129,7 @@ export const S = {
   sending: 'Your voice is being sent',
   notSending: 'Nothing is sent while you are silent',
   micIsOff: 'Your microphone is off',
-  dictate: 'Speak through your browser instead',
+  dictate: 'Dictate through the browser',
   dictationNote: 'Your browser turns your speech into text. Its maker may process the sound.',
   dictationFailed: 'Your browser cannot recognise speech here. You can type below.',
   readAloudByBrowser: 'Replies are read by your browser’s own voice for now.',
