@@ -12,6 +12,15 @@ API_VERSION = "v1alpha"  # tokens exist on no other version
 
 
 @dataclass(frozen=True, slots=True)
+class Tool:
+    """A function that the model may call; every parameter is a required text (name, meaning)."""
+
+    name: str
+    description: str
+    parameters: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class LiveConstraints:
     """The locked setup (API-29). Durations in ms; sensitivities are the proto enum strings.
 
@@ -28,6 +37,7 @@ class LiveConstraints:
     voice_name: str = ""
     output_transcription: bool = True
     thinking_level: str | None = None
+    tools: tuple[Tool, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -41,7 +51,7 @@ class LiveToken:
 
 
 def live_config(constraints: LiveConstraints) -> types.LiveConnectConfig:
-    """AUDIO only, no tools, activity detection and transcription as configured."""
+    """AUDIO only; tools, activity detection and transcription as constrained."""
     activity = types.AutomaticActivityDetection(
         disabled=not constraints.vad_enabled,
         silence_duration_ms=constraints.silence_ms,
@@ -60,6 +70,9 @@ def live_config(constraints: LiveConstraints) -> types.LiveConnectConfig:
     )
     if constraints.output_transcription:
         config.output_audio_transcription = types.AudioTranscriptionConfig()
+    if constraints.tools:
+        declared = [_declared(tool) for tool in constraints.tools]
+        config.tools = [types.Tool(function_declarations=declared)]
     if constraints.voice_name:
         prebuilt = types.PrebuiltVoiceConfig(voice_name=constraints.voice_name)
         config.speech_config = types.SpeechConfig(
@@ -69,6 +82,19 @@ def live_config(constraints: LiveConstraints) -> types.LiveConnectConfig:
         level = types.ThinkingLevel(constraints.thinking_level.upper())
         config.thinking_config = types.ThinkingConfig(thinking_level=level)
     return config
+
+
+def _declared(tool: Tool) -> types.FunctionDeclaration:
+    properties = {
+        name: types.Schema(type=types.Type.STRING, description=meaning)
+        for name, meaning in tool.parameters
+    }
+    parameters = types.Schema(
+        type=types.Type.OBJECT, properties=properties, required=list(properties)
+    )
+    return types.FunctionDeclaration(
+        name=tool.name, description=tool.description, parameters=parameters
+    )
 
 
 def token_config(

@@ -23,6 +23,14 @@ _FADE_IN = np.linspace(0.0, 1.0, FADE_SAMPLES, dtype=np.float32)
 _FADE_OUT = _FADE_IN[::-1].copy()
 
 
+def audible(pcm: bytes) -> bool:
+    """Whether a person would hear this piece of PCM16."""
+    samples = np.frombuffer(pcm[: len(pcm) & ~1], "<i2")
+    if not len(samples):
+        return False
+    return float(np.sqrt(np.mean(np.square(samples, dtype=np.float32)))) >= AUDIBLE_RMS
+
+
 @dataclass(frozen=True, slots=True)
 class Heard:
     """What the learner heard of a reply and what not; ms of its audio."""

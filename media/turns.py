@@ -51,6 +51,14 @@ class Turns:
         return current.turn_id if current else None
 
     @property
+    def unanswered(self) -> tuple[TurnId, str] | None:
+        """The current turn's learner words, while nothing has been heard in reply to them."""
+        slot = self._stage.current
+        if slot is None or slot.reply.heard or not slot.words.text:
+            return None
+        return slot.turn_id, slot.words.text
+
+    @property
     def quiet(self) -> bool:
         """Nobody speaks, nothing is queued, no answer is due."""
         return self._stage.state is State.IDLE and not self._closed

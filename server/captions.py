@@ -37,6 +37,8 @@ class Captions:
         self._tell, self._stamp, self._uid = tell, stamp, uid
         self._said: dict[str, str] = {}
         self._away = "connecting"
+        # Whether speech may cut a reply short; where it may not, the microphone waits (UI-26).
+        self.barge_in = True
         self.status = rtvi.Status(state="connecting")
         self.troubles: Counter[str] = Counter()
 
@@ -45,7 +47,11 @@ class Captions:
     def show(self, state: str, *, may_interrupt: bool = False, reason: str = "") -> None:
         """The lesson's state in the words of the design; repeated states are told once."""
         status = rtvi.Status.model_validate(
-            {"state": state, "mayInterrupt": may_interrupt, "reason": reason or None}
+            {
+                "state": state,
+                "mayInterrupt": may_interrupt and self.barge_in,
+                "reason": reason or None,
+            }
         )
         if status != self.status:
             log.debug("state", extra={"from": self.status.state, "to": status.state})

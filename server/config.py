@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
 from agent.tiers import ContextTiers, TierCaps, TierThresholds
+from media.modes.voice_mode import Switches, VoiceMode, is_live_3_8, mode_of
 from server.clock import Clock
 from server.store.port import Store
 
@@ -143,7 +144,19 @@ class AppConfig(_Part):
     @property
     def native_live_model(self) -> bool:
         """Whether `liveModel` is of the 3.8 Live family (VOICE-2)."""
-        return self.live_model.startswith("gemini-3.8-live")
+        return is_live_3_8(self.live_model)
+
+    def voice_mode(self, *, bound: bool = True) -> VoiceMode:
+        """How a lesson that opens now sounds (VOICE-1); `bound`: session and topic are known."""
+        return mode_of(
+            Switches(
+                native_reply=self.live_native_reply,
+                agent_voice=self.live_agent_voice_enabled,
+                audio_output=self.live_audio_output_enabled,
+                model=self.live_model,
+                bound=bound,
+            )
+        )
 
     @property
     def live_open_window(self) -> timedelta:

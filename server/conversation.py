@@ -227,6 +227,11 @@ class Conversation:
         return self._turns.next_deadline()
 
     @property
+    def unanswered(self) -> tuple[str, str] | None:
+        """(turn, words) of the learner that nothing has been heard in reply to."""
+        return self._turns.unanswered
+
+    @property
     def quiet(self) -> bool:
         return self._turns.quiet
 

@@ -70,6 +70,7 @@ class Exchanges:
     ) -> None:
         self._save, self._tell, self._steer, self._denied = save, tell, steer, denied
         self._queue: asyncio.Queue[Exchange | None] = asyncio.Queue(QUEUE_MAX + 1)
+        self._unsaved: list[Exchange] = []
         self._notified = ""
         self.saved = 0
         self.lost = 0
@@ -77,6 +78,11 @@ class Exchanges:
     @property
     def waiting(self) -> int:
         return self._queue.qsize()
+
+    @property
+    def unsaved(self) -> tuple[Exchange, ...]:
+        """Exchanges that are over and not in the store yet, oldest first."""
+        return tuple(self._unsaved)
 
     def add(self, exchange: Exchange) -> None:
         """Takes an exchange with words on both sides; on overflow it is refused with a notice."""
@@ -87,6 +93,7 @@ class Exchanges:
         if self._queue.qsize() >= QUEUE_MAX:
             self._lose(exchange, "observer queue full")
             return
+        self._unsaved.append(exchange)
         self._queue.put_nowait(exchange)
 
     def finish(self) -> None:
@@ -112,6 +119,8 @@ class Exchanges:
                 self._tell(agenda_message(saved.updated_reveal_state))
                 if saved.context_update:
                     self._steer(saved.context_update)
+            finally:
+                self._unsaved.remove(exchange)
 
     async def _persist(self, exchange: Exchange) -> Saved:
         for pause in (*RETRY_S, None):

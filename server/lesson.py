@@ -31,11 +31,15 @@ from server.conversation import Conversation
 from server.deadline import Deadline
 from server.diagnostics import Diagnostics
 from server.ending import Ending
+from server.errands import Errands
 from server.errors import Code, PidjinError
 from server.exchanges import Exchanges
-from server.farewell import CLOSED_TEXT, LIVE_FAILED_TEXT, STYLE_STOPS_VOICE
+from server.farewell import CLOSED_TEXT, STYLE_NEXT
+from server.floor import Floor, Room
 from server.lesson_plan import LessonPlan, LessonPorts
+from server.lesson_seeds import with_unsaved
 from server.lesson_totals import LessonFigures
+from server.live_setup import LiveComposition
 from server.meter import Meter
 from server.style_change import StyleChange
 from server.turn_record import TurnRecord
@@ -91,23 +95,36 @@ class Lesson:
             connector,
             self._compose,
             guarded(self._live, None),
-            quiet=lambda: self._conversation.quiet,
+            quiet=lambda: self._floor.talk.quiet,
             on_sent=lambda seconds: spans.add(MIC_TO_LIVE, seconds),
         )
         self._conversation.connect(self._link)
         self._conversation.on_deadline_changed = self._arm
+        self._errands = Errands()
+        room = Room(
+            captions=self._captions,
+            tell=self._tell,
+            tell_level=self.channel.send_if_ready,
+            ports=ports.agent,
+            errands=self._errands,
+            denied=self._denied,
+            armed=self._arm,
+            now=now,
+            spans=spans,
+        )
+        self._floor = Floor(plan, self._conversation, self._link, room)
         self._meter = Meter(ports.used, self._tell, ports.rates)
         self._styles = StyleChange(ports.choose_style, self.restyled, self._tell)
         self._agenda = plan.agenda
         self._attendance = Attendance(
             plane,
             self.channel,
-            hear=guarded(self._conversation.hear, None),
-            pull=guarded(self._conversation.pull, None),
+            hear=guarded(lambda pcm, at: self._floor.talk.hear(pcm, at), None),
+            pull=guarded(lambda at: self._floor.talk.pull(at), None),
             message=guarded(self.channel.received, None),
             missing=lambda: self.stop("peer-lost"),
-            unheard=guarded(self._conversation.unheard, None),
-            absent=guarded(self._conversation.absent, None),
+            unheard=guarded(lambda seconds: self._floor.talk.unheard(seconds), None),
+            absent=guarded(lambda: self._floor.talk.absent(), None),
             spans=spans,
         )
         self._ending = Ending(plan.session_id, self._arm)
@@ -120,7 +137,7 @@ class Lesson:
             cut_in=self._ending.cut_in,
         )
         self._conversation.on_turned = self._record.observe
-        self._turn_deadline = Deadline(guarded(self._conversation.time_passed, None))
+        self._turn_deadline = Deadline(guarded(lambda: self._floor.talk.time_passed(), None))
         self._closing: asyncio.Task[None] | None = None
         self.silent = asyncio.Event()
 
@@ -136,6 +153,7 @@ class Lesson:
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(kept(self._link.run()), name=f"{name}:link")
+                group.create_task(kept(self._errands.run()), name=f"{name}:errands")
                 watching = group.create_task(kept(self._watch()), name=f"{name}:silence")
                 books = [
                     group.create_task(self._exchanges.run(), name=f"{name}:observer"),
@@ -169,15 +187,6 @@ class Lesson:
             self._tell(rtvi.Notice(text=CLOSED_TEXT[reason], code=reason))
             self._ending.when_quiet(reason)
 
-    def _fail(self, reason: str, notice: rtvi.Notice) -> None:
-        """Ends the lesson in words: a page that is still on its way hears them too."""
-        if not self.stopping:
-            self._tell(notice)
-            if self.channel.ready:
-                self.stop(reason)
-            else:
-                self._ending.when_page_heard(reason)
-
     @property
     def stopping(self) -> bool:
         return self._ending.reached.is_set()
@@ -192,9 +201,10 @@ class Lesson:
         """Sound first, then the page, then the services: nothing speaks after `closed`."""
         reason = self._ending.reason or "internal"
         try:
-            self._conversation.on_deadline_changed = lambda: None
+            talk = self._floor.talk
+            talk.on_deadline_changed = lambda: None
             self._turn_deadline.set(None)
-            self._boundary.guarded(self._conversation.close, None)()
+            self._boundary.guarded(talk.close, None)()
             self._captions.show("closed", reason=reason)
             farewell = rtvi.Closed(reason=reason, text=CLOSED_TEXT[reason])
             leaving = asyncio.create_task(self._attendance.end(farewell), name="lesson:peer")
@@ -212,6 +222,7 @@ class Lesson:
             self._exchanges.finish()
             self._meter.finish()
             self._styles.finish()
+            self._errands.finish()
             self.silent.set()
 
     async def discard(self, reason: str) -> None:
@@ -226,6 +237,14 @@ class Lesson:
         answer = await self._attendance.attach(offer_sdp)
         self.credential_id = credential_id
         return answer
+
+    def fits(self, composition: LiveComposition) -> bool:
+        """Whether a new offer may go on with this lesson: the same topic, in the same mode, and
+        the Live service has not been given up on."""
+        plan = self.plan
+        known = (plan.topic_id, plan.mode, plan.model)
+        wanted = (composition.topic_id, composition.mode, composition.setup.model)
+        return known == wanted and not self._floor.degraded
 
     @property
     def peer_id(self) -> str | None:
@@ -268,7 +287,7 @@ class Lesson:
     @property
     def reply_s(self) -> float | None:
         """From the end of the learner's speech to the first sound of the last reply."""
-        return self._conversation.reply_s
+        return self._floor.talk.reply_s
 
     def _tell(self, message: BaseModel | str) -> None:
         if isinstance(message, rtvi.Agenda):
@@ -284,12 +303,12 @@ class Lesson:
             case rtvi.SendText(content=content):
                 self._typed(content, got.id)
             case rtvi.PushToTalk(down=down):
-                self._conversation.push_to_talk(down)
+                self._floor.talk.push_to_talk(down)
             case rtvi.Mic(on=on) | rtvi.TrackStatus(enabled=on, receiver_index=0):
-                self._conversation.microphone_on = on
+                self._floor.talk.microphone_on = on
                 self._tell("user-mute-stopped" if on else "user-mute-started")
             case rtvi.ReplySpeech(on=on):
-                self._conversation.speech_on = on
+                self._floor.talk.speech_on = on
             case rtvi.ReplayRequest(turn_id=turn_id, rate=rate):
                 self._conversation.replay(turn_id, rate)
             case rtvi.StyleChoice(style=style):
@@ -309,19 +328,24 @@ class Lesson:
             self.channel.refuse(message_id, "This voice session is ending.")
         else:
             self._ending.cut_in()
-            self._conversation.typed(text, message_id)
+            self._floor.talk.typed(text, message_id)
 
     def restyled(self) -> None:
-        """VOICE-53: a new style needs a new Live session; the next tap opens it."""
+        """The lesson goes on: the next reply has the new style. Where the Live session carries the
+        style, one that has the new one takes over at the next quiet moment."""
         if not self.stopping:
-            self._tell(rtvi.Notice(text=STYLE_STOPS_VOICE, code="style"))
-            self.stop("style")
+            self._tell(rtvi.Notice(text=STYLE_NEXT, code="style"))
+            if self._floor.renewable:
+                self._link.renew()
 
     # --- the Live session -------------------------------------------------------------------------
 
     async def _compose(self) -> port.LiveSetup:
         try:
-            return await self._ports.compose()
+            # What is being stored right now was said all the same.
+            said = self._exchanges.unsaved
+            setup = await self._ports.compose()
+            return with_unsaved(setup, said) if self._floor.renewable else setup
         except port.LiveRefused as refused:
             if refused.code == 403:  # access, ended while nobody announced it (RTC-20)
                 self.stop("access")
@@ -333,24 +357,24 @@ class Lesson:
                 self._meter.count(event)
             case port.ReplyAudio(pcm=pcm, rate=rate):
                 self._meter.sound(len(pcm) / 2 / rate * 1000)
-                self._conversation.live(event)
+                self._floor.talk.live(event)
             case port.TurnComplete():
                 self._meter.turn_ended()
-                self._conversation.live(event)
+                self._floor.talk.live(event)
             case live.LinkUp(model=model):
                 self._meter.bind(model)
-                self._conversation.link_restored()
+                self._floor.talk.link_restored()
             case live.LinkDown(reason=reason):
-                self._conversation.link_lost(planned=reason == "rotation")
+                self._floor.talk.link_lost(planned=reason in ("rotation", "renewal"))
             case live.LinkFailed(code=code, reason=reason):
                 log.error("live link failed", extra={"code": code, "why": reason})
                 self.diagnostics.note(self._loop.time(), f"link.failed.{code}")
-                text = LIVE_FAILED_TEXT.get(code, CLOSED_TEXT["live-unavailable"])
-                self._fail("live-unavailable", rtvi.Notice(text=text, code=f"live-{code}"))
+                if not self.stopping:
+                    self._floor.degrade(code)
             case live.LinkAsleep() | live.LinkAwake():
                 log.info("live link", extra={"event": type(event).__name__})
             case _:
-                self._conversation.live(event)
+                self._floor.talk.live(event)
 
     # --- bookkeeping ------------------------------------------------------------------------------
 
@@ -365,17 +389,17 @@ class Lesson:
     # --- time -------------------------------------------------------------------------------------
 
     def _arm(self) -> None:
-        if self._conversation.quiet:
+        if self._floor.talk.quiet:
             self._ending.quiet()
-        self._turn_deadline.set(self._conversation.next_deadline())
+        self._turn_deadline.set(self._floor.talk.next_deadline())
 
     async def _watch(self) -> None:
         """The only clock on a lesson that nobody uses: sleep first, then goodbye."""
         while True:
             await asyncio.sleep(IDLE_CHECK_S)
-            silent_s = self._loop.time() - self._conversation.last_voice_at
+            silent_s = self._loop.time() - self._floor.talk.last_voice_at
             if silent_s >= IDLE_AFTER_S:
                 self._captions.show("idle", reason="silence")
                 self.stop("idle")
-            elif silent_s >= SLEEP_AFTER_S and self._conversation.quiet and self._link.up:
+            elif silent_s >= SLEEP_AFTER_S and self._floor.talk.quiet and self._link.up:
                 self._link.sleep()

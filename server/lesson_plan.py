@@ -9,7 +9,9 @@ from datetime import datetime
 from agent.usage import TokenUsage
 from media.gate import GateSettings
 from media.live import port
+from media.modes.voice_mode import VoiceMode
 from server import rtvi
+from server.agent_ports import AgentPorts, agent_ports_of
 from server.callers import Caller
 from server.clock import stamp
 from server.config import AppConfig
@@ -42,6 +44,8 @@ class LessonPlan:
     agenda: rtvi.Agenda
     topic: str
     started_at: datetime
+    mode: VoiceMode = VoiceMode.NATIVE
+    model: str = ""
 
     @property
     def gate(self) -> GateSettings:
@@ -56,12 +60,14 @@ class LessonPlan:
 class LessonPorts:
     """`save` stores one exchange as the observer sees it; `compose` gives the setup of a Live
     session that starts now; `choose_style` stores a style and tells whether there was a session
-    to store it in; `used` counts the tokens of one report of a model, and `rates` tells what that
+    to store it in; `agent` is asked for replies where the Live model does not make them; `used`
+    counts the tokens of one report of a model, and `rates` tells what that
     model costs. The awaitables raise PidjinError."""
 
     save: Callable[[Exchange], Awaitable[Saved]]
     compose: Callable[[], Awaitable[port.LiveSetup]]
-    choose_style: Callable[[str], Awaitable[bool]]
+    choose_style: Callable[[Style], Awaitable[bool]]
+    agent: AgentPorts
     used: Callable[[port.Usage, str], Awaitable[None]]
     rates: Callable[[str], Rates | None]
     stamp: Callable[[], str]
@@ -87,6 +93,8 @@ def plan_of(
         ),
         topic=composition.topic.topic,
         started_at=now,
+        mode=composition.mode,
+        model=composition.setup.model,
     )
 
 
@@ -98,7 +106,9 @@ def turn_file_of(settings: Settings, plan: LessonPlan) -> TurnFile | None:
 
 
 def ports_of(ctx: Context, caller: Caller, plan: LessonPlan, style: Style | None) -> LessonPorts:
-    """`style`: chosen before anything was stored; the first stored turn keeps it."""
+    """`style`: chosen before anything was stored, at the offer or since; the first stored turn
+    keeps it."""
+    early = style
 
     async def current() -> Caller:
         """The same person with the role of this moment (RTC-20)."""
@@ -116,7 +126,7 @@ def ports_of(ctx: Context, caller: Caller, plan: LessonPlan, style: Style | None
             user_utterance_summary=exchange.learner[:LEARNER_MAX],
             tutor_reply=exchange.tutor[:TUTOR_MAX],
             tutor_interrupted=exchange.interrupted,
-            style=style,
+            style=early,
         )
         with translated():
             return await dialogue_turn(ctx, await current(), request)
@@ -125,13 +135,20 @@ def ports_of(ctx: Context, caller: Caller, plan: LessonPlan, style: Style | None
         try:
             with translated():
                 composition = await compose_live(
-                    ctx, await current(), plan.session_id, plan.topic_id, style
+                    ctx,
+                    await current(),
+                    plan.session_id,
+                    plan.topic_id,
+                    early,
+                    pinned=(plan.mode, plan.model),
                 )
         except PidjinError as error:
             raise port.LiveRefused(error.http_status, error.message) from error
         return composition.setup
 
-    async def choose_style(chosen: str) -> bool:
+    async def choose_style(chosen: Style) -> bool:
+        nonlocal early
+        early = chosen
         request = SetSessionStyleRequest.model_validate(
             {"sessionId": plan.session_id, "style": chosen}
         )
@@ -159,6 +176,13 @@ def ports_of(ctx: Context, caller: Caller, plan: LessonPlan, style: Style | None
         save=save,
         compose=compose,
         choose_style=choose_style,
+        agent=agent_ports_of(
+            ctx,
+            current,
+            session_id=plan.session_id,
+            topic_id=plan.topic_id,
+            style=lambda: early,
+        ),
         used=used,
         rates=ctx.rates,
         stamp=lambda: stamp(ctx.clock.now()),

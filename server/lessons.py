@@ -112,7 +112,7 @@ class Lessons:
                 return await self._start(caller, composition, offer_sdp, style)
             if lesson.plan.uid != caller.uid:
                 raise denied("This conversation belongs to somebody else.")
-            if lesson.plan.topic_id != topic_id:
+            if not lesson.fits(composition):
                 lesson.stop("replaced")
                 await self._fall_silent(lesson)
                 return await self._start(caller, composition, offer_sdp, style)

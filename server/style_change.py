@@ -9,26 +9,27 @@ from pydantic import BaseModel
 
 from server import rtvi
 from server.errors import PidjinError
+from server.operations.fields import Style
 
 STORE_S = 10.0
 
 
 class StyleChange:
     """`store` tells whether there was a session to store the style in; storing announces the
-    change, so `changed` is called only when there was none: the next offer brings the style."""
+    change, so `changed` is called only when there was none to store it in."""
 
     def __init__(
         self,
-        store: Callable[[str], Awaitable[bool]],
+        store: Callable[[Style], Awaitable[bool]],
         changed: Callable[[], None],
         tell: Callable[[BaseModel], None],
     ) -> None:
         self._store, self._changed, self._tell = store, changed, tell
-        self._wanted: str | None = None
+        self._wanted: Style | None = None
         self._asked = asyncio.Event()
         self._finished = False
 
-    def choose(self, style: str) -> None:
+    def choose(self, style: Style) -> None:
         self._wanted = style
         self._asked.set()
 
@@ -45,7 +46,7 @@ class StyleChange:
             if style is not None:
                 await self._change(style)
 
-    async def _change(self, style: str) -> None:
+    async def _change(self, style: Style) -> None:
         try:
             async with asyncio.timeout(STORE_S):
                 stored = await self._store(style)

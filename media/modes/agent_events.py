@@ -84,11 +84,19 @@ class Undecided:
 
 @dataclass(frozen=True, slots=True)
 class Voiced:
-    """The speech model's sound of a reply has come whole."""
+    """Sound of a reply came from the speech model."""
 
     at: float
     turn_id: str
     ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class AllVoiced:
+    """The speech model has given all of it."""
+
+    at: float
+    turn_id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +127,7 @@ AgentEvent = (
     | Decided
     | Undecided
     | Voiced
+    | AllVoiced
     | Unvoiced
     | SpeechSwitched
 )

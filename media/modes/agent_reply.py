@@ -99,14 +99,18 @@ class ReplySide:
 
     def voiced(self, turn_id: str, ms: float) -> None:
         reply = self._stage.reply
-        if reply is None or reply.turn_id != turn_id or reply.by_live or reply.audio_ms:
+        if reply is not None and reply.turn_id == turn_id and not reply.by_live and ms:
+            reply.sound(self._stage.now, ms)
+            self.admitted = True
+
+    def all_voiced(self, turn_id: str) -> None:
+        reply = self._stage.reply
+        if reply is None or reply.turn_id != turn_id or reply.by_live:
             return
-        if not ms:
+        if reply.audio_ms:
+            self.complete(reply)
+        else:
             self.unheard()
-            return
-        reply.sound(self._stage.now, ms)
-        self.admitted = True
-        self.complete(reply)
 
     def unvoiced(self, turn_id: str) -> None:
         reply = self._stage.reply

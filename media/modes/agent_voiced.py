@@ -42,6 +42,11 @@ class AgentVoiced:
         return self._stage.opened
 
     @property
+    def takes_calls(self) -> bool:
+        """The model asks by a tool (Flow C)."""
+        return self._stage.voicing is Voicing.TOOL
+
+    @property
     def accepts_audio(self) -> bool:
         return self._reply.admitted
 
@@ -49,7 +54,7 @@ class AgentVoiced:
     def quiet(self) -> bool:
         """Nobody speaks, nothing is due."""
         commit = self._stage.commit
-        heard = bool(commit.text) or commit.active
+        heard = bool(commit.text) or commit.active or commit.sounding
         return self._stage.state is State.LISTENING and not heard and not self._closed
 
     @property
@@ -91,7 +96,10 @@ class AgentVoiced:
             case ev.LearnerWords():
                 learner.words(event)
             case ev.SpeechStarted():
+                self._stage.commit.sounding = True
                 learner.goes_on()
+            case ev.SpeechEnded():
+                self._stage.commit.sounding = False
             case ag.Uttered():
                 learner.uttered()
             case ag.WrittenDown(text=text):
@@ -123,6 +131,8 @@ class AgentVoiced:
                 calls.interrupted()
             case ag.Voiced(turn_id=turn_id, ms=ms):
                 reply.voiced(turn_id, ms)
+            case ag.AllVoiced(turn_id=turn_id):
+                reply.all_voiced(turn_id)
             case ag.Unvoiced(turn_id=turn_id):
                 reply.unvoiced(turn_id)
             case ev.PlayoutStarted(turn_id=turn_id):

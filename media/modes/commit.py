@@ -14,6 +14,8 @@ COMMIT_S = 0.4
 # Words whose end nobody declares: the service lost its own signal. Not an end-of-speech timer: it
 # never runs while the service or the gate hears speech (VOICE-32).
 STRANDED_S = 5.0
+# The service heard the learner begin and never end, while our own gate hears nobody.
+ENDLESS_S = 30.0
 
 
 def _same(one: str, other: str) -> bool:
@@ -21,7 +23,10 @@ def _same(one: str, other: str) -> bool:
 
 
 class LearnerCommit:
-    """`take` gives the words of a finished utterance once; `text` is what is known of the next."""
+    """`take` gives the words of a finished utterance once; `text` is what is known of the next.
+
+    `active`: the service hears the learner; `sounding`: our own gate does.
+    """
 
     def __init__(self) -> None:
         self._words = LearnerText()
@@ -30,6 +35,7 @@ class LearnerCommit:
         self._taken = ""
         self._fresh = True
         self.active = False
+        self.sounding = False
 
     @property
     def text(self) -> str:
@@ -56,10 +62,9 @@ class LearnerCommit:
             return None
         if self._words.finished:
             return self._last_at
-        if self.active:
-            return None
-        if self._ended_at is None:
-            return self._last_at + STRANDED_S
+        if self.active or self._ended_at is None:
+            lost = ENDLESS_S if self.active else STRANDED_S
+            return None if self.sounding else self._last_at + lost
         end = self._ended_at + COMMIT_S
         return end if self._first_at < end else self._first_at + COMMIT_S
 

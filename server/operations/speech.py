@@ -29,21 +29,26 @@ class SpeakTextResponse(Wire):
     mime_type: Literal["audio/mpeg"]
 
 
-async def speak_text(ctx: Context, caller: Caller, request: SpeakTextRequest) -> SpeakTextResponse:
-    """Raises `unavailable` when the model gives no sound, after its attempts (API-35)."""
-    await ctx.quota.admit(caller.uid)
+async def spoken(ctx: Context, uid: str, text: str) -> bytes:
+    """`text` as PCM16 mono 24 kHz, counted as one call of this person."""
+    await ctx.quota.admit(uid)
     config = await ctx.config.load()
     tally = Tally(ctx.rates)
     try:
-        pcm = await ctx.gateway.speak(
-            request.text,
+        return await ctx.gateway.speak(
+            text,
             config.tts_model,
             handler=HANDLER,
             record=tally.sink,
             voice=config.live_voice_name,
         )
     finally:
-        await ctx.usage.add(caller.uid, tally.tokens)
+        await ctx.usage.add(uid, tally.tokens)
+
+
+async def speak_text(ctx: Context, caller: Caller, request: SpeakTextRequest) -> SpeakTextResponse:
+    """Raises `unavailable` when the model gives no sound, after its attempts (API-35)."""
+    pcm = await spoken(ctx, caller.uid, request.text)
     mp3 = await asyncio.to_thread(encode_mp3, pcm)
     return SpeakTextResponse(
         audio_base64=base64.b64encode(mp3).decode("ascii"), mime_type="audio/mpeg"

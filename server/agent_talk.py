@@ -1,0 +1,373 @@
+"""One spoken conversation whose replies come from the agent: what the peer, the Live session and
+the agent say goes through the machine of `media.modes`, and what it decides is done here.
+
+Synchronous: errands bring back what takes time. It decides nothing that the machine could decide.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from pydantic import BaseModel
+
+from agent.prompts.verbatim import verbatim_request
+from media import turn_events as ev
+from media.gate import Gate
+from media.live import port
+from media.live.link import LiveLink
+from media.modes import agent_events as ag
+from media.modes.agent_voiced import AgentVoiced, State
+from media.modes.flow_c import TOOL, learner_text
+from media.modes.segment import Segment
+from media.playout import Playout
+from media.sound import BYTES_PER_MS, audible
+from media.spans import MIC_TO_GATE, Spans
+from media.turns import State as TurnState
+from server import rtvi
+from server.agent_desk import AgentDesk
+from server.agent_ports import AgentPorts
+from server.captions import Captions
+from server.conversation import LEVEL_EVERY_S
+from server.errands import Errands
+from server.errors import PidjinError
+from server.talk_key import TalkKey
+
+log = logging.getLogger(__name__)
+
+_SILENCE = bytes(640)
+_SHOWN = {State.LISTENING: TurnState.IDLE, State.SPEAKING: TurnState.TUTOR}
+
+# Our own ears failed: once is an accident, twice in a row means that the learner has to type.
+DEAF_TEXT = "I could not make out what you said. Please say it again."
+TEXT_ONLY_TEXT = "I cannot hear you right now. You can go on by typing."
+DEAF_TIMES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Senses:
+    """What a talk hears with and speaks through. `link` is None without a Live session; `own_ears`
+    cuts speech out at the gate and writes it down; `brackets`: the gate ends the turns of the Live
+    session (`liveVadEnabled:false`)."""
+
+    gate: Gate
+    link: LiveLink | None
+    own_ears: bool = False
+    brackets: bool = False
+
+
+class AgentTalk:
+    """`tell` reaches the page; `denied` is called when the learner has lost access (RTC-20)."""
+
+    def __init__(
+        self,
+        senses: Senses,
+        machine: AgentVoiced,
+        *,
+        captions: Captions,
+        tell: Callable[[BaseModel | str], None],
+        tell_level: Callable[[BaseModel], None],
+        ports: AgentPorts,
+        errands: Errands,
+        denied: Callable[[PidjinError], None],
+        now: Callable[[], float],
+        spans: Spans,
+    ) -> None:
+        self._senses, self._machine, self._captions = senses, machine, captions
+        self._tell, self._tell_level = tell, tell_level
+        self._now, self._spans = now, spans
+        self._desk = AgentDesk(ports, errands, self._handle, tell, denied, now)
+        self._playout = Playout(on_started=self._play_started, on_drained=self._play_drained)
+        self._segment = Segment()
+        self._reply_text = ""
+        self._key = TalkKey(senses.gate, lambda: False, self._handle)
+        self._listening = True
+        self._microphone_on, self._speech_on = True, True
+        self._deaf = 0
+        self._level_at = 0.0
+        self.last_voice_at = now()
+        self.reply_s: float | None = None
+        self.on_deadline_changed: Callable[[], None] = lambda: None
+        captions.barge_in = False
+
+    # --- sound ----------------------------------------------------------------------------------
+
+    def hear(self, pcm: bytes, at: float) -> None:
+        """20 ms of the microphone; while a reply is awaited or heard it passes for silence."""
+        self._spans.add(MIC_TO_GATE, self._now() - at)
+        gate = self._senses.gate
+        wanted = (self._microphone_on and self._deaf < DEAF_TIMES) or gate.holding
+        step = gate.feed(pcm if wanted and self._listening else _SILENCE, at)
+        self._heard(step.events, at, step.forward)
+        self._key.heard(at)
+        if at - self._level_at >= LEVEL_EVERY_S:
+            self._level_at = at
+            level = rtvi.ActivityLevel(level=round(step.level, 2), sending=bool(step.forward))
+            self._tell_level(level)
+
+    def _heard(self, events: Sequence[ev.TurnEvent], at: float, forward: bytes = b"") -> None:
+        for event in events:
+            self._gate_event(event)
+        if forward:
+            self._forward(forward, at)
+        if self._senses.own_ears and any(isinstance(one, ev.SpeechEnded) for one in events):
+            self._handle(ag.Uttered(at))
+
+    def _forward(self, pcm: bytes, at: float) -> None:
+        if self._senses.own_ears:
+            self._segment.add(pcm)
+        elif self._senses.link is not None:
+            self._senses.link.audio(pcm, at)
+
+    def _gate_event(self, event: ev.TurnEvent) -> None:
+        match event:
+            case ev.SpeechStarted():
+                self._tell("user-started-speaking")
+                self._bracket(started=True)
+            case ev.SpeechEnded():
+                self._tell("user-stopped-speaking")
+                self._bracket(started=False)
+            case _:
+                return
+        self.last_voice_at = event.at
+        self._handle(event)
+
+    def _bracket(self, *, started: bool) -> None:
+        if self._senses.brackets and self._senses.link is not None:
+            self._senses.link.activity(started)
+            self._handle(ag.Activity(self._now(), started))
+
+    def pull(self, at: float) -> bytes | None:
+        """20 ms of the tutor, PCM16 mono 24 kHz, or None: silence."""
+        block = self._playout.pull(at)
+        if block is not None:
+            self.last_voice_at = at
+        return block
+
+    def _play_started(self, turn_id: str, at: float) -> None:
+        self._tell("bot-started-speaking")
+        self._handle(ev.PlayoutStarted(at, turn_id))
+
+    def _play_drained(self, turn_id: str, at: float) -> None:
+        self._tell("bot-stopped-speaking")
+        self._handle(ev.PlayoutDrained(at, turn_id))
+
+    # --- the Live session -----------------------------------------------------------------------
+
+    def live(self, event: port.LiveEvent) -> None:
+        at = self._now()
+        match event:
+            case port.Interrupted():
+                self._handle(ev.ReplyInterrupted(at))
+            case port.ReplyAudio(pcm=pcm, rate=rate):
+                self._heard_live(pcm, at, len(pcm) / 2 / rate * 1000)
+            case port.ReplyText(text=text) | port.PlainText(text=text):
+                self._handle(ev.TutorWords(at, text))
+            case port.LearnerText(text=text, finished=finished, interim=interim):
+                self._handle(ev.LearnerWords(at, text, finished, interim))
+            case port.Activity(started=started):
+                if not self._senses.brackets:
+                    self._handle(ag.Activity(at, started))
+            case port.GenerationComplete():
+                self._handle(ev.GenerationCompleted(at))
+            case port.TurnComplete(interaction=interaction, reason=reason):
+                in_progress = interaction is port.Interaction.IN_PROGRESS
+                self._handle(ev.TurnCompleted(at, in_progress, reason))
+            case port.ToolCall(call_id=call_id, name=name, args=args):
+                self._called(call_id, name, args, at)
+            case port.ToolCancelled(call_ids=call_ids):
+                self._handle(ag.CallsCancelled(at, call_ids))
+            case _:
+                pass
+
+    def _heard_live(self, pcm: bytes, at: float, ms: float) -> None:
+        """Leading silence is nothing heard: it neither plays nor calls the fallback off."""
+        if not self._playout.playing and not audible(pcm):
+            return
+        self._handle(ev.TutorAudioArrived(at, ms))
+        if self._machine.accepts_audio:
+            self._playout.audio(pcm)
+
+    def _called(self, call_id: str, name: str, args: Mapping[str, object], at: float) -> None:
+        """VOICE-22: only Flow C declares a tool, and only that one exists."""
+        if self._senses.link is None or not self._machine.takes_calls:
+            log.warning("tool call ignored", extra={"tool": name})
+        elif name != TOOL:
+            self._senses.link.answer(call_id, {"error": f"there is no tool {name}"})
+        else:
+            self._handle(ag.Called(at, call_id, learner_text(args)))
+
+    def link_lost(self, *, planned: bool = False) -> None:
+        self._handle(ev.LinkLost(self._now()))
+        if not planned:
+            self._captions.link_lost(_SHOWN.get(self._machine.state, TurnState.FORMULATING))
+
+    def link_restored(self) -> None:
+        self._captions.link_restored(_SHOWN.get(self._machine.state, TurnState.FORMULATING))
+        self._handle(ev.LinkRestored(self._now()))
+
+    # --- the learner's page -----------------------------------------------------------------------
+
+    @property
+    def microphone_on(self) -> bool:
+        return self._microphone_on
+
+    @microphone_on.setter
+    def microphone_on(self, on: bool) -> None:
+        """Switching it on is a wish to be heard: ears that failed are tried again."""
+        self._microphone_on = on
+        if on and self._deaf:
+            self._deaf = 0
+            if self._machine.state is State.LISTENING:
+                self._captions.show("listening")
+
+    @property
+    def speech_on(self) -> bool:
+        return self._speech_on
+
+    @speech_on.setter
+    def speech_on(self, on: bool) -> None:
+        self._speech_on = on
+        self._handle(ag.SpeechSwitched(self._now(), on))
+
+    def typed(self, text: str, request_id: str) -> bool:
+        """False for a text without words; true means taken."""
+        if not text.strip():
+            return False
+        self.last_voice_at = self._now()
+        self._handle(ev.Typed(self.last_voice_at, text, request_id))
+        return True
+
+    def push_to_talk(self, down: bool) -> None:
+        self._key.move(down, self._now())
+
+    def absent(self) -> None:
+        """Nobody is on the line: a key is up again, what was being said is over."""
+        at = self._now()
+        self._key.move(False, at)
+        self._heard(self._senses.gate.absent(at), at)
+
+    def unheard(self, seconds: float) -> None:
+        """The line was dead for so long: a decision stands, however much of it was heard."""
+
+    def take_over(self, unanswered: tuple[str, str] | None) -> None:
+        """Begins where another talk had to end, with the words that it left unanswered."""
+        self._captions.link_restored(TurnState.IDLE)
+        if unanswered is not None:
+            self._handle(ag.Taken(self._now(), *unanswered))
+
+    def close(self) -> None:
+        """Ends now: nothing that is under way is heard of any more (VOICE-28)."""
+        self._handle(ev.Closed(self._now()))
+        self._desk.close()
+        self._playout.flush()
+
+    # --- time -------------------------------------------------------------------------------------
+
+    def time_passed(self) -> None:
+        self._handle(ev.TimePassed(self._now()))
+
+    def next_deadline(self) -> float | None:
+        return self._machine.next_deadline()
+
+    @property
+    def quiet(self) -> bool:
+        return self._machine.quiet
+
+    @property
+    def unanswered(self) -> tuple[str, str] | None:
+        return self._machine.unanswered
+
+    # --- effects ----------------------------------------------------------------------------------
+
+    def _handle(self, event: ag.AgentEvent) -> None:
+        for effect in self._machine.handle(event):
+            self._perform(effect)
+        self.on_deadline_changed()
+
+    def _perform(self, effect: ag.AgentEffect) -> None:
+        link = self._senses.link
+        match effect:
+            case ag.Ask(turn_id=turn_id, text=text):
+                self._segment.clear()
+                self._desk.ask(turn_id, text)
+            case ag.StopAsking():
+                self._desk.stop_asking()
+            case ag.ReadAloud(text=text):
+                if link is not None:
+                    link.read_aloud(verbatim_request(text))
+            case ag.Synthesise(turn_id=turn_id, text=text):
+                self._desk.voice(turn_id, text, self._voiced)
+            case ag.AnswerCall(call_id=call_id):
+                if link is not None:
+                    link.answer(call_id, self._desk.response(effect))
+            case ag.Microphone(open=listening):
+                self._listening = listening
+            case ag.WriteDown():
+                self._desk.write_down(self._segment.pcm, self._written)
+            case ag.KeepListening():
+                self._desk.stop_writing()
+            case ag.Deaf():
+                self._cannot_hear()
+            case ag.ReplyOver(turn_id=turn_id, text=text):
+                self._desk.stop_voicing()
+                self._captions.finished(turn_id, text)
+            case ev.BeginReply(turn_id=turn_id):
+                self._playout.begin(turn_id)
+                self._playout.text(self._reply_text)
+            case ev.EndReply():
+                self._playout.complete()
+            case ev.Flush():
+                self._flush()
+            case ev.QuietMoment():
+                if link is not None:
+                    link.quiet_moment()
+            case _:
+                self._show(effect)
+
+    def _show(self, effect: ag.AgentEffect) -> None:
+        match effect:
+            case ev.ShowState(state="listening") if self._deaf >= DEAF_TIMES:
+                self._captions.show("idle", reason="text-only")
+            case ev.ShowState():
+                self._captions.turned(effect)
+            case ev.ShowLearner():
+                self._captions.learner(effect)
+            case ev.ShowTutor(text=text):
+                self._reply_text = text
+                self._captions.tutor(effect, self._machine.opened)
+            case ev.ShowInterrupted(turn_id=turn_id):
+                self._captions.interrupted(turn_id, self._playout.heard(turn_id).text)
+            case ev.DropReply(turn_id=turn_id, why=why):
+                self._captions.dropped(turn_id, why)
+                self._desk.dropped(turn_id, why)
+            case ev.Trouble(code=code, turn_id=turn_id):
+                self._captions.trouble(code, turn_id)
+            case _:
+                pass
+
+    def _voiced(self, turn_id: str, pcm: bytes) -> None:
+        self._handle(ag.Voiced(self._now(), turn_id, len(pcm) / BYTES_PER_MS))
+        if self._machine.accepts_audio:
+            self._playout.audio(pcm)
+        self._handle(ag.AllVoiced(self._now(), turn_id))
+
+    def _written(self, text: str) -> None:
+        self._deaf = 0
+        self._segment.clear()
+        self._handle(ag.WrittenDown(self._now(), text))
+
+    def _cannot_hear(self) -> None:
+        self._desk.stop_writing()
+        self._segment.clear()
+        self._deaf += 1
+        text_only = self._deaf >= DEAF_TIMES
+        code = "text-only" if text_only else "deaf"
+        self._tell(rtvi.Notice(text=TEXT_ONLY_TEXT if text_only else DEAF_TEXT, code=code))
+
+    def _flush(self) -> None:
+        sounding = self._playout.playing
+        self._playout.flush()
+        if sounding:
+            self._tell("bot-stopped-speaking")
