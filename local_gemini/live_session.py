@@ -176,6 +176,11 @@ class LiveSession:
                 self._turn.calls.remove(call_id)
         self.house.journal.touch()
 
+    def response_to(self, call_id: str) -> Json:
+        """The newest response to a call, empty without one."""
+        found = (one for one in reversed(self.record.tool_responses) if one.get("id") == call_id)
+        return dict(next(found, {}).get("response") or {})
+
     def forget_calls(self, ids: list[str]) -> None:
         for call_id in ids:
             self._calls.pop(call_id, None)

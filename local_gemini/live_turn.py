@@ -13,6 +13,14 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from local_gemini.hearing import Utterance
+from local_gemini.obedience import (
+    ATTEMPTS,
+    HOLDING,
+    call_for,
+    captures_only,
+    fetches_replies,
+    verbatim,
+)
 from local_gemini.record import ReplyRecord, keep
 from local_gemini.reply import BYTES_PER_MS, Reply
 from local_gemini.script import Plan
@@ -101,9 +109,7 @@ class Turn:
         session = self._session
         sentences = self.plan.sentences
         if sentences is None:
-            mind = session.memory.mind
-            async with asyncio.timeout(ANSWER_DEADLINE_S):
-                sentences = await session.desk.ask(lambda: mind.answer(learner))
+            sentences = await self._sentences(learner)
         if self.plan.delay_ms:
             await session.pause(self.plan.delay_ms)
         if self.plan.text_part is not None:
@@ -117,6 +123,34 @@ class Turn:
         await self._played()
         await session.fire("turn_complete", self.number, self)
         await self._complete()
+
+    async def _sentences(self, learner: str) -> list[str]:
+        """What the instruction makes of the turn; an empty list is silence."""
+        session = self._session
+        if self._typed is not None and (text := verbatim(self._typed)) is not None:
+            return text
+        if captures_only(session.setup.instruction):
+            return []
+        if fetches_replies(session.setup.raw):
+            return await self._fetched(learner)
+        mind = session.memory.mind
+        async with asyncio.timeout(ANSWER_DEADLINE_S):
+            return await session.desk.ask(lambda: mind.answer(learner))  # type: ignore[no-any-return]
+
+    async def _fetched(self, learner: str) -> list[str]:
+        """The text of the tool's result; nothing for a `noop`, or when every call failed."""
+        session = self._session
+        for attempt in range(1, ATTEMPTS + 1):
+            if attempt == ATTEMPTS:
+                await self._speak([HOLDING])
+            number = self.number * 10 + attempt
+            call = call_for(learner, session.setup.instruction, number)
+            await session.call_tools(self, [call], wait=True)
+            response = session.response_to(call["id"])
+            if "error" not in response:
+                text = response.get("text")
+                return [text] if isinstance(text, str) and text else []
+        return []
 
     async def _transcript(self, learner: str) -> None:
         if not self._session.setup.input_text:
