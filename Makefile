@@ -32,7 +32,7 @@ bench: $(VENV)/dev.stamp  ## one JSON object: the figures of the design's budget
 	$(BIN)/python -m bench $(BENCH_ARGS)
 
 screenshots: $(VENV)/dev.stamp client/dist/app.js  ## each screen, phone and desktop, into screenshots/
-	$(BIN)/python scripts/screenshots.py
+	$(BIN)/python -m scripts.screenshots
 
 requirements: $(VENV)/dev.stamp  ## per area: which requirement ids no test carries
 	$(BIN)/python scripts/requirements.py

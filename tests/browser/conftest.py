@@ -120,9 +120,9 @@ class Server:
         """A one-time sign-in link of the bootstrap admin."""
         return (await self.command("link", "--url", self.url)).splitlines()[-1]
 
-    async def admin(self, path: str, body: Any = None) -> Any:
+    async def admin(self, path: str, body: Any = None, method: str = "") -> Any:
         headers = {"Authorization": f"Bearer {DEV_TOKEN}"}
-        method = "GET" if body is None else "POST"
+        method = method or ("GET" if body is None else "POST")
         async with (
             aiohttp.ClientSession() as http,
             http.request(method, self.url + path, headers=headers, json=body) as response,

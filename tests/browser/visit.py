@@ -11,14 +11,14 @@ import itertools
 import json
 import re
 import subprocess
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from playwright.async_api import BrowserContext, Locator, Page, Request, expect
+from playwright.async_api import Browser, BrowserContext, Locator, Page, Request, expect
 
-from tests.browser.conftest import SHOTS, Launcher, Server, complains
+from tests.browser.conftest import SHOTS, Server, complains
 from tests.rig import DOCUMENT
 
 SIZES = {"phone": (390, 844), "desktop": (1280, 800)}
@@ -172,7 +172,7 @@ class Visitor:
 class Visits:
     """Opens pages in contexts of one browser; each is another person with another address."""
 
-    def __init__(self, launch: Launcher, server: Server) -> None:
+    def __init__(self, launch: Callable[[str], Awaitable[Browser]], server: Server) -> None:
         self._launch, self._server = launch, server
         self._admin: Any = None
 

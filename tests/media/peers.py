@@ -30,7 +30,7 @@ DEADLINE_S = 10.0
 
 def tone(hertz: float, rate: int, seconds: float, level: int = 9000) -> bytes:
     t = np.arange(int(rate * seconds)) / rate
-    return (level * np.sin(2 * np.pi * hertz * t)).astype("<i2").tobytes()
+    return bytes((level * np.sin(2 * np.pi * hertz * t)).astype("<i2").tobytes())
 
 
 def voiced(rate: int, seconds: float) -> bytes:
@@ -38,7 +38,7 @@ def voiced(rate: int, seconds: float) -> bytes:
     t = np.arange(int(rate * seconds)) / rate
     phase = np.cumsum(2 * np.pi * (120 + 20 * np.sin(4 * np.pi * t)) / rate)
     x = sum(np.sin(k * phase) / k for k in range(1, 20)) * np.abs(np.sin(6 * np.pi * t))
-    return (9000 * x / np.max(np.abs(x))).astype("<i2").tobytes()
+    return bytes((9000 * x / np.max(np.abs(x))).astype("<i2").tobytes())
 
 
 def pitch(pcm: bytes, rate: int) -> float:
