@@ -110,6 +110,8 @@ class Channel:
         got = rtvi.decode(frame)
         if isinstance(got, rtvi.Dropped):
             self.counts[got.why] += 1
+            if got.answer:
+                self.refuse(got.id, got.answer)
             return
         self._on_message(got)
 

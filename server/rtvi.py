@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import BaseModel
@@ -18,6 +18,7 @@ from server.rtvi_client import (
     CLIENT_DATA,
     OWN_IN,
     RTVI_IN,
+    TYPED_CHARS,
     ClientMessage,
     ClientReady,
     DisconnectBot,
@@ -109,6 +110,7 @@ LABEL = "rtvi-ai"
 FEATURES = ("ptt", "replay", "stop-after-reply")
 # Design 3.3: larger client messages are dropped and counted.
 MAX_MESSAGE_BYTES = 64 * 1024
+TOO_LONG = f"A message may have {TYPED_CHARS} characters at most."
 # The transport's own word for a peer that goes on purpose: a stock client would redial otherwise.
 PEER_LEFT = '{"type":"signalling","message":{"type":"peerLeft"}}'
 
@@ -136,9 +138,12 @@ def encode(message: BaseModel | str, message_id: str | None = None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """A frame that says nothing to us: `why` is `oversize`, `malformed` or `unknown`."""
+    """A frame that says nothing to us: `why` is `oversize`, `malformed` or `unknown`. `answer`: a
+    sentence for a person whose typed words are refused, for the message `id`."""
 
     why: str
+    id: str = field(default="", compare=False)
+    answer: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,12 +162,23 @@ def decode(frame: str) -> Received | Dropped:
         envelope = json.loads(frame)
         if not isinstance(envelope, dict):
             return Dropped("malformed")
-        message = _message(envelope)
         # An id comes back in answers: whatever cannot be sent is left out of it.
         message_id = str(envelope.get("id") or "")[:64].encode(errors="ignore").decode()
+        if _too_long(envelope):
+            return Dropped("malformed", message_id, TOO_LONG)
+        message = _message(envelope)
     except (ValueError, RecursionError):
         return Dropped("malformed")
     return Dropped("unknown") if message is None else Received(message_id, message)
+
+
+def _too_long(envelope: dict[str, Any]) -> bool:
+    """OWN-69: a typed turn beyond the limit is not cut, and not dropped without a word."""
+    data = envelope.get("data")
+    content = data.get("content") if isinstance(data, dict) else None
+    if envelope.get("type") != SendText.TYPE or not isinstance(content, str):
+        return False
+    return len(content) > TYPED_CHARS
 
 
 def _message(envelope: dict[str, Any]) -> ClientMessage | None:

@@ -9,6 +9,9 @@ from pydantic import Field
 from media.replay import SLOWEST
 from server.rtvi_words import Camel, Snake
 
+# Longer typed turns are refused in words (OWN-69).
+TYPED_CHARS = 2000
+
 
 class ClientReady(Snake):
     TYPE: ClassVar[str] = "client-ready"
@@ -20,7 +23,7 @@ class SendText(Snake):
     """A typed learner turn."""
 
     TYPE: ClassVar[str] = "send-text"
-    content: Annotated[str, Field(min_length=1, max_length=2000)]
+    content: Annotated[str, Field(min_length=1, max_length=TYPED_CHARS)]
 
 
 class DisconnectBot(Snake):
