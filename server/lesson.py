@@ -14,6 +14,7 @@ from collections import Counter
 
 from pydantic import BaseModel
 
+from agent.prompts.wrap_up import wrap_up
 from media.gate import Gate
 from media.live import link as live
 from media.live import port
@@ -36,6 +37,8 @@ from server.errors import Code, PidjinError
 from server.exchanges import Exchanges
 from server.farewell import CLOSED_TEXT, STYLE_NEXT
 from server.floor import Floor, Room
+from server.handle_keeper import HandleKeeper
+from server.last_minute import LastMinute
 from server.lesson_plan import LessonPlan, LessonPorts
 from server.lesson_seeds import with_unsaved
 from server.lesson_totals import LessonFigures
@@ -97,6 +100,7 @@ class Lesson:
             guarded(self._live, None),
             quiet=lambda: self._floor.talk.quiet,
             on_sent=lambda seconds: spans.add(MIC_TO_LIVE, seconds),
+            handle=plan.handle,
         )
         self._conversation.connect(self._link)
         self._conversation.on_deadline_changed = self._arm
@@ -114,6 +118,8 @@ class Lesson:
         )
         self._floor = Floor(plan, self._conversation, self._link, room)
         self._meter = Meter(ports.used, self._tell, ports.rates)
+        self._handles = HandleKeeper(ports.handles)
+        self._last_minute = LastMinute(self._tell, self._wrap_up)
         self._styles = StyleChange(ports.choose_style, self.restyled, self._tell)
         self._agenda = plan.agenda
         self._attendance = Attendance(
@@ -150,6 +156,7 @@ class Lesson:
         """
         name, kept = f"lesson:{self.plan.session_id}", self._boundary.kept
         self._ending.limit(self.plan.minutes * 60)
+        self._last_minute.limit(self.plan.minutes * 60)
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(kept(self._link.run()), name=f"{name}:link")
@@ -158,6 +165,7 @@ class Lesson:
                 books = [
                     group.create_task(self._exchanges.run(), name=f"{name}:observer"),
                     group.create_task(self._meter.run(), name=f"{name}:usage"),
+                    group.create_task(kept(self._handles.run()), name=f"{name}:handle"),
                     group.create_task(kept(self._styles.run()), name=f"{name}:style"),
                 ]
                 await self._ending.reached.wait()
@@ -204,6 +212,7 @@ class Lesson:
             talk = self._floor.talk
             talk.on_deadline_changed = lambda: None
             self._turn_deadline.set(None)
+            self._last_minute.close()
             self._boundary.guarded(talk.close, None)()
             self._captions.show("closed", reason=reason)
             farewell = rtvi.Closed(reason=reason, text=CLOSED_TEXT[reason])
@@ -221,6 +230,7 @@ class Lesson:
                 log.info("lesson had mishaps", extra={"mishaps": dict(self.diagnostics.total)})
             self._exchanges.finish()
             self._meter.finish()
+            self._handles.finish(survives=reason == "shutdown")
             self._styles.finish()
             self._errands.finish()
             self.silent.set()
@@ -355,6 +365,8 @@ class Lesson:
         match event:
             case port.Usage():
                 self._meter.count(event)
+            case port.Handle(value=handle, resumable=True) if handle:
+                self._handles.note(handle)
             case port.ReplyAudio(pcm=pcm, rate=rate):
                 self._meter.sound(len(pcm) / 2 / rate * 1000)
                 self._floor.talk.live(event)
@@ -381,7 +393,12 @@ class Lesson:
     def _steer(self, update: str) -> None:
         """Into the Live session at the next quiet moment; a dead one gets nothing (OBS-23)."""
         if not self.stopping:
-            self._link.context(update)
+            self._link.context(self._last_minute.steered(update))
+
+    def _wrap_up(self) -> None:
+        """A silent word to the tutor, where the Live model is the tutor."""
+        if self._floor.renewable and not self.stopping:
+            self._link.context(wrap_up(self._agenda.agenda, self._agenda.covered_angles))
 
     def _denied(self, error: PidjinError) -> None:
         self.stop("signed-out" if error.code is Code.UNAUTHENTICATED else "access")

@@ -18,6 +18,7 @@ from server.config import AppConfig
 from server.context import Context
 from server.errors import Code, PidjinError, Refused
 from server.exchanges import LEARNER_MAX, TUTOR_MAX, Exchange, Saved
+from server.handle_keeper import HandlePlace
 from server.live_setup import LiveComposition, compose_live
 from server.operations.dialogue import DialogueTurnRequest, dialogue_turn
 from server.operations.fields import Style
@@ -44,6 +45,8 @@ class LessonPlan:
     agenda: rtvi.Agenda
     topic: str
     started_at: datetime
+    # Of a Live session that another process left, to go on with.
+    handle: str = ""
     mode: VoiceMode = VoiceMode.NATIVE
     model: str = ""
 
@@ -62,7 +65,8 @@ class LessonPorts:
     session that starts now; `choose_style` stores a style and tells whether there was a session
     to store it in; `agent` is asked for replies where the Live model does not make them; `used`
     counts the tokens of one report of a model, and `rates` tells what that
-    model costs. The awaitables raise PidjinError."""
+    model costs; `handles` keeps what another process needs to go on. The awaitables but those of
+    `handles` raise PidjinError."""
 
     save: Callable[[Exchange], Awaitable[Saved]]
     compose: Callable[[], Awaitable[port.LiveSetup]]
@@ -70,6 +74,7 @@ class LessonPorts:
     agent: AgentPorts
     used: Callable[[port.Usage, str], Awaitable[None]]
     rates: Callable[[str], Rates | None]
+    handles: HandlePlace
     stamp: Callable[[], str]
     turn_file: TurnFile | None = None
 
@@ -105,7 +110,9 @@ def turn_file_of(settings: Settings, plan: LessonPlan) -> TurnFile | None:
     return TurnFile(settings.data_dir, plan.session_id, plan.started_at)
 
 
-def ports_of(ctx: Context, caller: Caller, plan: LessonPlan, style: Style | None) -> LessonPorts:
+def ports_of(
+    ctx: Context, caller: Caller, plan: LessonPlan, style: Style | None, handles: HandlePlace
+) -> LessonPorts:
     """`style`: chosen before anything was stored, at the offer or since; the first stored turn
     keeps it."""
     early = style
@@ -185,6 +192,7 @@ def ports_of(ctx: Context, caller: Caller, plan: LessonPlan, style: Style | None
         ),
         used=used,
         rates=ctx.rates,
+        handles=handles,
         stamp=lambda: stamp(ctx.clock.now()),
         turn_file=turn_file_of(ctx.settings, plan),
     )

@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from typing import Any, Self
 
 from media.live import port
@@ -27,13 +28,15 @@ from server.context import Context
 from server.ending import SENTENCE_S
 from server.errors import Code, Refused, Unavailable, denied, invalid
 from server.lesson import CLOSE_S, DRAIN_S, Lesson
-from server.lesson_plan import plan_of, ports_of
+from server.lesson_plan import LessonPlan, plan_of, ports_of
 from server.lesson_totals import LessonTotals
 from server.live_setup import LiveComposition, compose_live
 from server.locks import SessionLocks
 from server.metrics import Sample
 from server.operations.fields import Style
 from server.roles import Role, require
+from server.store.port import StoreError
+from server.voice_sessions import VoiceSessions
 
 log = logging.getLogger(__name__)
 
@@ -62,6 +65,7 @@ class Lessons:
         self._ctx, self._plane, self._connector = ctx, plane, connector
         self.spans = Spans()
         self._totals = LessonTotals()
+        self._voice_sessions = VoiceSessions(ctx.store, ctx.clock)
         self._by_session: dict[str, Lesson] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._opening = SessionLocks()
@@ -77,6 +81,10 @@ class Lessons:
         self._unsubscribe = self._ctx.announcements.subscribe(self._heed)
         self._ctx.metrics.add_source(self._samples)
         self._ctx.drain.append(self.drain)
+        try:
+            await self._voice_sessions.purge()
+        except StoreError as error:
+            log.warning("old handles not removed", extra={"why": str(error)})
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -137,7 +145,10 @@ class Lessons:
     async def _start(
         self, caller: Caller, composition: LiveComposition, offer_sdp: str, style: Style | None
     ) -> Opened:
-        config = await self._ctx.config.load()
+        ctx, session_id = self._ctx, composition.session_id
+        config = await ctx.config.load()
+        plan = plan_of(caller, composition, config, ctx.clock.now())
+        plan, ends_at = await self._resumed(plan)
         if self._draining:
             raise Unavailable(RESTARTING)
         mine = sum(1 for lesson in self._by_session.values() if lesson.plan.uid == caller.uid)
@@ -149,9 +160,8 @@ class Lessons:
             )
         if len(self._by_session) >= LESSONS_MAX:
             raise Unavailable("All lines are busy. Please try again in a minute.", retry_after_s=60)
-        ctx, session_id = self._ctx, composition.session_id
-        plan = plan_of(caller, composition, config, ctx.clock.now())
-        ports = ports_of(ctx, caller, plan, style)
+        handles = self._voice_sessions.place(plan, ends_at)
+        ports = ports_of(ctx, caller, plan, style, handles)
         lesson = Lesson(plan, ports, self._plane, self._connector, self.spans)
         self._by_session[session_id] = lesson
         try:
@@ -166,6 +176,17 @@ class Lessons:
         task.add_done_callback(self._tasks.discard)
         ctx.metrics.count("pidjin_lessons_opened_total")
         return opened
+
+    async def _resumed(self, plan: LessonPlan) -> tuple[LessonPlan, datetime]:
+        """The plan with the Live session that a process before this one has left, and what is left
+        of its time; else as it is, with all of it."""
+        left = await self._voice_sessions.resumption(plan)
+        if left is None:
+            return plan, plan.started_at + timedelta(minutes=plan.minutes)
+        rest = left.ends_at - plan.started_at
+        log.info("lesson goes on", extra={"session": plan.session_id, "left_s": rest.seconds})
+        minutes = min(plan.minutes, rest / timedelta(minutes=1))
+        return replace(plan, handle=left.handle, minutes=minutes), left.ends_at
 
     async def _attach(
         self, lesson: Lesson, caller: Caller, composition: LiveComposition, offer_sdp: str

@@ -55,7 +55,8 @@ class LiveLink:
     every connection: it may raise LiveRefused to end the link (code 403: the learner's role is
     gone). `sink` gets every event in order and must not block. `quiet` tells whether neither side
     speaks; `quiet_moment` must be called whenever it becomes true. `jitter` returns 0..1. `on_sent`
-    gets the seconds from the arrival of each block to its send.
+    gets the seconds from the arrival of each block to its send. `handle` resumes a session that
+    another process has left; where it is refused, a fresh one is opened.
     """
 
     def __init__(
@@ -68,6 +69,7 @@ class LiveLink:
         limits: LinkLimits | None = None,
         jitter: Callable[[], float] = random.random,
         on_sent: Callable[[float], None] = lambda seconds: None,
+        handle: str = "",
     ) -> None:
         self._limits = limits or LinkLimits()
         self._dialer = Dialer(connector, compose, self._limits)
@@ -76,6 +78,7 @@ class LiveLink:
         self._sender = Sender(quiet, self._limits, self._stats, on_sent)
         self._recovery = Recovery(jitter)
         self._receiver = Receiver(self._emit, self._sender, self._recovery, self._stats)
+        self._receiver.handle = handle
         self._setup: LiveSetup | None = None
         self._session: LiveSession | None = None
         self._main: asyncio.Task[None] | None = None
@@ -187,7 +190,7 @@ class LiveLink:
         await asyncio.wait({main}, timeout=self._limits.close_s)
 
     async def _keep(self) -> None:
-        dial: Redial | None = Redial(Lane.FRESH)
+        dial: Redial | None = self._redial()
         while dial is not None:
             up = await self._dial(dial)
             dial = None if up is None else await self._serve(up)
@@ -201,7 +204,7 @@ class LiveLink:
             try:
                 return await self._open(dial)
             except LiveRefused as refused:
-                first = self._stats.connects == 0
+                first = self._stats.connects == 0 and dial.lane is Lane.FRESH
                 _LOG.info(
                     "live session refused", extra={"code": refused.code, "reason": refused.reason}
                 )
@@ -218,7 +221,7 @@ class LiveLink:
             self._receiver.handle = ""
             self._sender.held.clear()
             self._sender.renewing = False
-        setup = await self._next_setup(self._setup if resumed else None)
+        setup = await self._next_setup(resumed)
         session = await self._dialer.connect(setup)
         first = self._stats.connects == 0
         self._stats.connects += 1
@@ -228,19 +231,19 @@ class LiveLink:
         self._receiver.rotation = Rotation(asyncio.get_running_loop().time())
         return LinkUp(first, resumed, not resumed and not first, setup.model)
 
-    async def _next_setup(self, resumed: LiveSetup | None) -> LiveSetup:
-        """`resumed`: the setup of the session that is resumed; it stands in when none comes."""
-        resumption = self._recovery.resumption
+    async def _next_setup(self, resumed: bool) -> LiveSetup:
+        """The setup of the session that is resumed stands in when none comes."""
+        resumption, before = self._recovery.resumption, self._setup if resumed else None
         try:
             setup = await self._dialer.compose()
         except LiveRefused as refused:
-            if resumed is None or refused.code != NO_SETUP:
+            if before is None or refused.code != NO_SETUP:
                 raise
-            setup = resumed
-        if resumed is None:
+            setup = before
+        if not resumed:
             return replace(setup, handle=None, resumption=resumption)
         # Everything but the model may change when a session is resumed.
-        model = resumed.model
+        model = before.model if before else setup.model
         return replace(
             setup, model=model, handle=self._receiver.handle, seeds=(), resumption=resumption
         )

@@ -12,7 +12,7 @@ from server.operations.owned import check_owner, stored_session
 from server.registry import Operation, Wire
 from server.roles import Role
 from server.store.port import MISSING, Transaction
-from server.store.records import session_path
+from server.store.records import session_path, voice_session_path
 
 
 class SessionRequest(Wire):
@@ -74,6 +74,7 @@ async def delete_session(ctx: Context, caller: Caller, request: SessionRequest) 
         if caller.role is not Role.ADMIN:
             check_owner(doc, caller.uid)
         transaction.delete(path)
+        transaction.delete(voice_session_path(request.session_id))
         return str(doc.data["uid"])
 
     owner = await ctx.store.transaction(work)

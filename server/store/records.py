@@ -36,6 +36,10 @@ def session_path(session_id: str) -> str:
     return f"sessions/{session_id}"
 
 
+def voice_session_path(session_id: str) -> str:
+    return f"voiceSessions/{session_id}"
+
+
 def usage_path(uid: str, day: str) -> str:
     return f"usage/{uid}_{day}"
 
