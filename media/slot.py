@@ -68,7 +68,8 @@ class LearnerText:
 
 @dataclass(slots=True)
 class Reply:
-    """How far the reply of one turn has come; `playing_until` bounds a playout that went mute."""
+    """How far the reply of one turn has come; `playing_until` bounds a playout that went mute.
+    `voicing`: it came in writing only, and another voice has been asked to say it."""
 
     begun: bool = False
     text: str = ""
@@ -77,6 +78,7 @@ class Reply:
     generated: bool = False
     completed: bool = False
     in_progress: bool = False
+    voicing: bool = False
     drained_at: float | None = None
     playing_until: float | None = None
 

@@ -133,6 +133,14 @@ class HoldReleased:
 
 
 @dataclass(frozen=True, slots=True)
+class TextUnvoiced:
+    """No voice could be had for a reply that came without sound."""
+
+    at: float
+    turn_id: str
+
+
+@dataclass(frozen=True, slots=True)
 class TimePassed:
     at: float
 
@@ -170,6 +178,7 @@ TurnEvent = (
     | Typed
     | HoldClaimed
     | HoldReleased
+    | TextUnvoiced
     | TimePassed
     | LinkLost
     | LinkRestored
@@ -282,6 +291,15 @@ class QuietMoment:
 
 
 @dataclass(frozen=True, slots=True)
+class VoiceText:
+    """The service gave the words of a reply and no sound: another voice has to say them. Its sound
+    comes in as that of the reply; `TextUnvoiced` when there is none."""
+
+    turn_id: TurnId
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Trouble:
     """A watchdog fired: `silent_turn`, `empty_turns`, `inaudible`, `text_without_audio`,
     `stuck_playout`, `turn_tracking` (too many typed turns without an answer: the lesson ends)."""
@@ -306,5 +324,6 @@ Effect = (
     | FinishTurn
     | DropReply
     | QuietMoment
+    | VoiceText
     | Trouble
 )

@@ -89,13 +89,22 @@ class ReplySide:
         reply = slot.reply
         reply.in_progress, reply.completed = False, True
         if not reply.audio_ms:
-            self._stage.trouble("text_without_audio", slot)
-            self._stage.out.append(ev.Flush())
-            self._stage.drop(slot, "unheard")
+            if not reply.voicing:
+                reply.voicing = True
+                self._stage.wait(slot)
+                self._stage.out.append(ev.VoiceText(slot.turn_id, reply.text))
             return
         self._end_generation(slot)
         if reply.drained_at is not None:
             self.end(slot)
+
+    def unvoiced(self, turn_id: str) -> None:
+        """The reply stays in writing: it was never heard."""
+        slot = self._stage.current
+        if slot and slot.turn_id == turn_id and slot.reply.voicing and not slot.reply.audio_ms:
+            self._stage.trouble("text_without_audio", slot)
+            self._stage.out.append(ev.Flush())
+            self._stage.drop(slot, "unheard")
 
     def _thinking_on(self, slot: Slot) -> None:
         """A filler has been said, the answer follows in the same turn (VOICE-55)."""
@@ -116,7 +125,7 @@ class ReplySide:
         """The generation died with the session: what has come is all there will be."""
         self.fence.forget()
         slot = self._stage.current
-        if slot is None or not slot.reply.begun:
+        if slot is None or not slot.reply.begun or slot.reply.voicing:
             return
         if slot.reply.audio_ms:
             self._completed(slot)

@@ -125,6 +125,8 @@ class Turns:
                 reply.playout_started(turn_id)
             case ev.PlayoutDrained(turn_id=turn_id, audible=audible):
                 reply.playout_drained(turn_id, audible)
+            case ev.TextUnvoiced(turn_id=turn_id):
+                reply.unvoiced(turn_id)
             case ev.LinkLost():
                 reply.lost()
                 learner.link_lost()

@@ -17,12 +17,14 @@ from media import turn_events as ev
 from media.gate import Gate, GateStep
 from media.live import port
 from media.playout import Heard, Playout
+from media.sound import BYTES_PER_MS
 from media.spans import LEARNER_TO_TUTOR, MIC_TO_GATE, REPLY_TO_RTP, Spans
 from media.turns import Turns
 from server import rtvi
 from server.captions import Captions
 from server.exchanges import Exchange
 from server.replays import Replays
+from server.stand_in import StandIn
 from server.talk_key import TalkKey
 from server.turn_metrics import TurnMetrics, TurnSpans
 
@@ -62,11 +64,12 @@ class Conversation:
         now: Callable[[], float],
         spans: Spans,
         manual_activity: bool = False,
+        stand_in: StandIn | None = None,
     ) -> None:
         self._gate, self._turns = gate, turns
         self._tell, self._tell_level, self._finished = tell, tell_level, finished
         self._captions, self._now, self._spans = captions, now, spans
-        self._manual = manual_activity
+        self._manual, self._stand_in = manual_activity, stand_in
         self._playout = Playout(on_started=self._play_started, on_drained=self._play_drained)
         self._replays = Replays(self._playout, tell, self._replaying)
         self._link: Link | None = None
@@ -290,6 +293,8 @@ class Conversation:
             case ev.QuietMoment():
                 if self._link is not None:
                     self._link.quiet_moment()
+            case ev.VoiceText(turn_id=turn_id, text=text):
+                self._voice(turn_id, text)
             case ev.Trouble(code=code, turn_id=turn_id):
                 self._captions.trouble(code, turn_id)
                 if code in DEAF and self._link is not None:
@@ -307,7 +312,29 @@ class Conversation:
                 self.metrics.interrupted()
                 self._captions.interrupted(turn_id, self._playout.heard(turn_id).text)
 
+    def _voice(self, turn_id: str, text: str) -> None:
+        """Another voice says what came in writing; the machine takes it for the reply's own."""
+
+        def voiced(pcm: bytes) -> None:
+            self._handle(ev.TutorAudioArrived(self._now(), len(pcm) / BYTES_PER_MS))
+            if self._turns.accepts_audio:
+                self._playout.begin(turn_id)
+                self._playout.text(text)
+                self._playout.audio(pcm)
+            self._handle(ev.GenerationCompleted(self._now()))
+            self._handle(ev.TurnCompleted(self._now()))
+
+        def unvoiced() -> None:
+            self._handle(ev.TextUnvoiced(self._now(), turn_id))
+
+        if self._stand_in is None:
+            unvoiced()
+        else:
+            self._stand_in.voice(text, voiced, unvoiced)
+
     def _flush(self) -> None:
+        if self._stand_in is not None:
+            self._stand_in.stop()
         sounding = self._playout.playing
         if sounding:
             self.metrics.silenced(self._playout.turn_id, self._now())

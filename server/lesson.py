@@ -44,6 +44,7 @@ from server.lesson_seeds import with_unsaved
 from server.lesson_totals import LessonFigures
 from server.live_setup import LiveComposition
 from server.meter import Meter
+from server.stand_in import StandIn
 from server.style_change import StyleChange
 from server.turn_record import TurnRecord
 
@@ -83,6 +84,7 @@ class Lesson:
         self._exchanges = Exchanges(ports.save, self._tell, self._steer, self._denied)
         # A resumed session meets the ids of its earlier lessons on the same page.
         turns = Turns(prefix=f"{secrets.token_hex(3)}-", link_up=False)
+        self._errands = Errands()
         self._conversation = Conversation(
             gate=Gate(Vad(), plan.gate),
             turns=turns,
@@ -93,6 +95,7 @@ class Lesson:
             now=now,
             spans=spans,
             manual_activity=not plan.vad_enabled,
+            stand_in=StandIn(ports.agent.speak, self._errands),
         )
         self._link = LiveLink(
             connector,
@@ -104,7 +107,6 @@ class Lesson:
         )
         self._conversation.connect(self._link)
         self._conversation.on_deadline_changed = self._arm
-        self._errands = Errands()
         room = Room(
             captions=self._captions,
             tell=self._tell,

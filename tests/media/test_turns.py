@@ -322,12 +322,45 @@ def test_a_reply_after_an_empty_completion_is_still_taken() -> None:
     assert len(script.of(FinishTurn)) == 1
 
 
-def test_text_without_audio_is_a_trouble() -> None:
-    script = Script()
+def _written_only(script: Script) -> ev.VoiceText:
     script.speak()
     script.feed(ev.TutorWords(script.at, "It bends rock."), ev.TurnCompleted(script.at))
+    script.feed(ev.TurnCompleted(script.at))
+    (wanted,) = script.of(ev.VoiceText)
+    assert wanted.text == "It bends rock."
+    assert not script.of(ev.Trouble)
+    return wanted
+
+
+def test_text_without_audio_is_said_by_another_voice() -> None:
+    script = Script()
+    wanted = _written_only(script)
+    script.answer()
+    script.complete()
+    script.drain()
+    assert [turn.turn_id for turn in script.of(FinishTurn)] == [wanted.turn_id]
+
+
+def test_text_that_nobody_can_say_is_a_trouble() -> None:
+    script = Script()
+    wanted = _written_only(script)
+    script.feed(ev.TextUnvoiced(script.at, "another"))
+    assert not script.of(ev.Trouble)
+    script.feed(ev.TextUnvoiced(script.at, wanted.turn_id))
     assert [t.code for t in script.of(ev.Trouble)] == ["text_without_audio"]
     assert not script.of(FinishTurn)
+    assert script.turns.quiet
+
+
+@pytest.mark.parametrize("lost", [True, False])
+def test_text_that_waits_for_a_voice_waits_no_longer_than_its_deadline(lost: bool) -> None:
+    script = Script()
+    _written_only(script)
+    if lost:
+        script.feed(ev.LinkLost(script.at), ev.LinkRestored(script.at))
+        assert not script.of(ev.SendTyped)
+    script.wait(machine.FORMULATING_S + 0.1)
+    assert [t.code for t in script.of(ev.Trouble)] == ["silent_turn"]
     assert script.turns.quiet
 
 
