@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pydantic import BaseModel
 
 from media import turn_events as ev
+from media.script_check import LATIN, unexpected
 from media.turns import State
 from server import rtvi
 
@@ -29,12 +30,18 @@ TROUBLE_TEXT = {
 
 
 class Captions:
-    """`tell` reaches the page. While the Live session is away, nothing claims to listen."""
+    """`tell` reaches the page; `scripts` are those that a learner is expected to speak in. While
+    the Live session is away, nothing claims to listen."""
 
     def __init__(
-        self, tell: Callable[[BaseModel | str], None], stamp: Callable[[], str], uid: str
+        self,
+        tell: Callable[[BaseModel | str], None],
+        stamp: Callable[[], str],
+        uid: str,
+        scripts: frozenset[str] = frozenset({LATIN}),
     ) -> None:
-        self._tell, self._stamp, self._uid = tell, stamp, uid
+        self._tell, self._stamp, self._uid, self._scripts = tell, stamp, uid, scripts
+        self._written = ""
         self._said: dict[str, str] = {}
         self._away = "connecting"
         # Whether speech may cut a reply short; where it may not, the microphone waits (UI-26).
@@ -83,7 +90,13 @@ class Captions:
 
     # --- the words ------------------------------------------------------------------------------
 
+    def wrote(self, text: str) -> None:
+        """The learner typed this: there is nothing to mishear."""
+        self._written = text.strip()
+
     def learner(self, effect: ev.ShowLearner) -> None:
+        written = effect.text.strip() == self._written
+        doubtful = not written and unexpected(effect.text, self._scripts)
         self._tell(
             rtvi.UserTranscription(
                 text=effect.text,
@@ -91,6 +104,7 @@ class Captions:
                 timestamp=self._stamp(),
                 user_id=self._uid,
                 turn_id=effect.turn_id,
+                low_confidence=doubtful or None,
             )
         )
 

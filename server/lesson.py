@@ -80,7 +80,7 @@ class Lesson:
         now = self._loop.time
         self._born = now()
         self.channel = Channel(self._received, now)
-        self._captions = Captions(self._tell, ports.stamp, plan.uid)
+        self._captions = Captions(self._tell, ports.stamp, plan.uid, plan.scripts)
         self._exchanges = Exchanges(ports.save, self._tell, self._steer, self._denied)
         # A resumed session meets the ids of its earlier lessons on the same page.
         turns = Turns(prefix=f"{secrets.token_hex(3)}-", link_up=False)
@@ -340,6 +340,7 @@ class Lesson:
             self.channel.refuse(message_id, "This voice session is ending.")
         else:
             self._ending.cut_in()
+            self._captions.wrote(text)
             self._floor.talk.typed(text, message_id)
 
     def restyled(self) -> None:

@@ -9,6 +9,7 @@ from datetime import datetime
 from agent.usage import TokenUsage
 from media.gate import GateSettings
 from media.live import port
+from media.script_check import LATIN, scripts_of
 from media.modes.voice_mode import VoiceMode
 from server import rtvi
 from server.agent_ports import AgentPorts, agent_ports_of
@@ -45,6 +46,8 @@ class LessonPlan:
     agenda: rtvi.Agenda
     topic: str
     started_at: datetime
+    # Scripts that the learner may be expected to speak in.
+    scripts: frozenset[str] = frozenset({LATIN})
     # Of a Live session that another process left, to go on with.
     handle: str = ""
     mode: VoiceMode = VoiceMode.NATIVE
@@ -98,6 +101,7 @@ def plan_of(
         ),
         topic=composition.topic.topic,
         started_at=now,
+        scripts=scripts_of(composition.topic.topic + composition.topic.digest) | {LATIN},
         mode=composition.mode,
         model=composition.setup.model,
     )

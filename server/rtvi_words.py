@@ -43,7 +43,10 @@ class Empty(Snake):
 
 
 class UserTranscription(Snake):
-    """What the learner said. `text` is the whole utterance so far; `final` closes it."""
+    """What the learner said. `text` is the whole utterance so far; `final` closes it.
+
+    `lowConfidence`: it is in a script that nobody expects here, so most likely misheard.
+    """
 
     TYPE: ClassVar[str] = "user-transcription"
     text: str
@@ -51,6 +54,7 @@ class UserTranscription(Snake):
     timestamp: str
     user_id: str
     turn_id: str = Field(serialization_alias="turnId")
+    low_confidence: bool | None = Field(default=None, serialization_alias="lowConfidence")
 
 
 class BotOutput(Snake):
