@@ -1,8 +1,9 @@
 """The log of a lesson's turns: events with times and what the machine made of them, no audio.
 
 A log is a fixture: `replay` feeds it through the present machine and tells where it decides
-otherwise. Words are masked unless asked for, letter by letter, so that their shape stays. No I/O:
-lines go to, and come from, the caller. `python -m media.turn_log FILE` replays one.
+otherwise. Words are masked unless asked for, letter by letter, so that their shape stays: two words
+of one shape are the same word then, so a masked transcript may pass for a repeated one. No I/O but
+the command's: `python -m media.turn_log FILE` replays one.
 """
 
 from __future__ import annotations

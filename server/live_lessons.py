@@ -56,6 +56,8 @@ class LessonReport:
             row["replyMs"] = round(1000 * lesson.reply_s)
         if cost.usd is not None:
             row["usd"] = cost.usd
+        if lesson.diagnostics.total:
+            row["mishaps"] = dict(lesson.diagnostics.total)
         return row
 
 

@@ -1,12 +1,14 @@
 """Who owns what in a lesson: shutdown in order, requests taken or refused, ends, logs, mishaps."""
 
+import ast
 import asyncio
 import json
+import re
 from pathlib import Path
 
 import pytest
 
-from local_gemini.faults import pause, silent_audio
+from local_gemini.faults import pause, silent_audio, tool_call
 from local_gemini.script import Script
 from local_gemini.scripted import ScriptedEngine
 from media import turn_log
@@ -22,6 +24,7 @@ from server.turn_files import FILES_MAX, FOLDER
 from tests.media.peers import until
 from tests.rig import Call, house
 
+ROOT = Path(__file__).resolve().parents[2]
 LONG = "word " * 40 + "end."
 LOST_TRACK = "Voice lost turn tracking. Start voice again."
 
@@ -230,6 +233,8 @@ async def test_a_lesson_keeps_what_went_wrong(tmp_path: Path) -> None:
             assert mishap.code == "trouble.inaudible"
             assert mishap.at_s > 0
             assert "Ada" not in repr(mishap)
+            _, answer = await home.admin.get("/api/admin/lessons")
+            assert answer["lessons"][0]["mishaps"] == {"trouble.inaudible": 1}
 
 
 async def test_a_turn_log_is_kept_when_asked_for_and_replays(
@@ -286,6 +291,81 @@ def test_the_replay_command_tells_what_it_cannot_read(
     told = capsys.readouterr()
     assert "version 1" in told.err
     assert "line 2: SpeechStarted" in told.out
+
+
+@pytest.mark.req("OWN-46", "OWN-8", "OWN-2")
+async def test_the_meter_stays_with_the_model_of_this_session(tmp_path: Path) -> None:
+    async with house(tmp_path, config={"liveModel": "gemini-3.8-live"}) as home:
+        ada = await home.person()
+        async with ada.call(await ada.ground()) as call:
+            (running,) = home.lessons.running()
+            assert (await call.ask("Hello."))["saved"] is True
+            await home.ctx.store.update(
+                "config/app", {"liveModel": "gemini-3.8-live-extended-thinking"}
+            )
+            home.ctx.config.forget()
+            before = running.cost
+            assert (await call.ask("Hello again."))["saved"] is True
+            await until(lambda: running.cost.input_tokens > before.input_tokens, "counted")
+            assert running.cost.model == before.model == "gemini-3.8-live"
+            assert running.cost == running._meter.cost
+
+
+@pytest.mark.req("OWN-50", "OWN-65")
+async def test_a_call_of_a_tool_that_is_not_there_changes_nothing(tmp_path: Path) -> None:
+    """No tool switches the voice provider: none is declared, and one that is called all the same
+    finds nobody."""
+    switch = tool_call("set_voice_provider", {"provider": "other"}, wait=False)
+    script = Script().on("turn", switch, n=1)
+    async with house(tmp_path, script=script) as home:
+        ada = await home.person()
+        async with ada.call(await ada.ground()) as call:
+            assert (await call.ask("Switch to. Gemini."))["saved"] is True
+            (live,) = home.gemini.sessions
+            assert "tools" not in live.setup
+            assert (await call.ask("Still here?"))["saved"] is True
+            assert [one.open for one in home.gemini.sessions] == [True]
+            (running,) = home.lessons.running()
+            assert running.cost.model == home.gemini.sessions[0].setup["model"].split("/")[-1]
+
+
+@pytest.mark.req("OWN-3", "OWN-21")
+def test_peers_are_made_and_closed_in_one_place() -> None:
+    """And nobody but `Attendance` reaches for the peer of a lesson."""
+    makers = {
+        path.name
+        for path in (ROOT / "server").rglob("*.py")
+        if re.search(r"plane\.peer\(|peer\.close\(", path.read_text("utf-8"))
+    }
+    assert makers == {"attendance.py"}
+
+
+PURE = (
+    "barge", "fence", "gate", "ledger", "playout", "ptt", "slot", "spans", "turn_deadlines",
+    "turn_events", "turn_learner", "turn_limits", "turn_reply", "turn_stage", "turns",
+    "live/arrivals", "live/calls", "live/capabilities", "live/outbox", "live/recovery",
+    "live/rotation", "live/steering",
+)  # fmt: skip
+IMPURE = {"asyncio", "os", "pathlib", "random", "socket", "ssl", "subprocess", "threading", "time"}
+
+
+@pytest.mark.req("OWN-20", "OWN-5")
+@pytest.mark.parametrize("name", PURE)
+def test_policies_are_pure(name: str) -> None:
+    """No clock, no task, no socket, no file: a policy is told the time and returns what to do."""
+    tree = ast.parse((ROOT / "media" / f"{name}.py").read_text("utf-8"))
+    imported = {
+        alias.name.split(".")[0]
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import)
+        for alias in node.names
+    } | {
+        str(node.module).split(".")[0]
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom)
+    }
+    assert not imported & IMPURE
+    assert not [node for node in ast.walk(tree) if isinstance(node, ast.AsyncFunctionDef)]
 
 
 @pytest.mark.req("OWN-23")

@@ -127,7 +127,7 @@ async def test_what_is_said_in_a_hold_ends_the_reply(tmp_path: Path) -> None:
         assert (answer["userText"], answer["text"]) == (LINE, "They remember.")
 
 
-@pytest.mark.req("OWN-31", "RTC-9")
+@pytest.mark.req("OWN-7", "OWN-31", "RTC-9")
 async def test_the_key_speaks_for_a_microphone_that_is_off(tmp_path: Path) -> None:
     async with line(tmp_path) as (home, call):
         call.act("mic", on=False)

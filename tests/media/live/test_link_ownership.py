@@ -6,9 +6,10 @@ import asyncio
 
 import pytest
 
-from media.live.port import Handle, ToolCall, ToolCancelled
+from media.live.link import LiveLink
+from media.live.port import Handle, LiveSetup, ToolCall, ToolCancelled, TurnComplete
 from media.live.rotation import ANNOUNCED_MAX_S, MARGIN_S, Rotation
-from tests.media.live.fake_live import linked, pcm
+from tests.media.live.fake_live import FakeSession, Trace, linked, pcm
 from tests.virtual_time import run_virtual
 
 LEGACY = "gemini-3.1-flash-live-preview"
@@ -161,5 +162,48 @@ def test_a_request_typed_while_the_session_expires_goes_to_the_next_once() -> No
             await bench.settle(2)
             assert bench.session is not old
             assert (old.sent, bench.session.sent) == ([], [("prompt", "newest")])
+
+    run_virtual(main())
+
+
+class Backend:
+    """The least that a Live service has to be."""
+
+    def __init__(self) -> None:
+        self.setups: list[LiveSetup] = []
+        self.sessions: list[FakeSession] = []
+
+    async def connect(self, setup: LiveSetup) -> FakeSession:
+        self.setups.append(setup)
+        self.sessions.append(FakeSession(Trace(), len(self.sessions)))
+        return self.sessions[-1]
+
+
+@pytest.mark.req("OWN-17", "OWN-18", "OWN-79", "OWN-4")
+def test_a_whole_session_runs_on_a_substitute_and_its_setup_reaches_it_unchanged() -> None:
+    """Two operations: the setup is composed, the session is opened with it. What the setup says of
+    the model, the instruction and the voice is the composer's alone."""
+
+    async def main() -> None:
+        backend, composed = Backend(), LiveSetup("gemini-3.8-live", "Teach.", voice_name="Kore")
+
+        async def compose() -> LiveSetup:
+            return composed
+
+        heard: list[object] = []
+        link = LiveLink(backend, compose, heard.append, quiet=lambda: True)
+        async with asyncio.TaskGroup() as group:
+            group.create_task(link.run())
+            await asyncio.sleep(0.1)
+            link.prompt("Hello.")
+            link.audio(pcm(640))
+            await asyncio.sleep(0.1)
+            backend.sessions[0].say(TurnComplete())
+            await asyncio.sleep(0.1)
+            await link.close()
+        assert backend.setups == [composed]
+        assert backend.sessions[0].kinds() == ["prompt", "audio"]
+        assert TurnComplete() in heard
+        assert backend.sessions[0].closed
 
     run_virtual(main())
