@@ -66,6 +66,8 @@ export class VoiceCall {
   #relays: Promise<RTCIceServer[]> = Promise.resolve([]);
   #retry = 0;
   #blocked = 0;
+  /** The browser wants one more tap before it plays sound. */
+  #heldBack = false;
   readonly #out: HTMLAudioElement;
   readonly #on: Listener;
 
@@ -249,7 +251,8 @@ export class VoiceCall {
       this.send('client-message', { t: 'ping' });
       void this.#watchForDeath(peer);
     }, HEARTBEAT_MS);
-    this.#on.link(this.#mic?.readyState === 'live' && !this.#mic.muted ? 'connected' : 'paused');
+    const hears = this.#mic?.readyState === 'live' && !this.#mic.muted;
+    this.#on.link(this.#heldBack ? 'silenced' : hears ? 'connected' : 'paused');
     if ('mediaSession' in navigator) navigator.mediaSession.metadata = new MediaMetadata({ title: target.title, artist: 'Pidjin' });
   }
 
@@ -287,8 +290,10 @@ export class VoiceCall {
   }
 
   #play(): void {
-    this.#out.play().catch((failure: unknown) => {
-      if (this.#target !== null && failure instanceof DOMException && failure.name === 'NotAllowedError') this.#on.link('silenced');
+    this.#out.play().then(() => { this.#heldBack = false; }, (failure: unknown) => {
+      if (this.#target === null || !(failure instanceof DOMException) || failure.name !== 'NotAllowedError') return;
+      this.#heldBack = true;
+      this.#on.link('silenced');
     });
   }
 
