@@ -57,6 +57,7 @@ environment:
   PIDJIN_TURN_URL       TURN server, with PIDJIN_TURN_SECRET for time-limited credentials
   PIDJIN_TLS_CERT       certificate and PIDJIN_TLS_KEY, its key: serves https
   PIDJIN_LOG_LEVEL      DEBUG, INFO, WARNING or ERROR (INFO); PIDJIN_LOG_JSON=1 for JSON lines
+  OTEL_EXPORTER_OTLP_ENDPOINT  sends traces there; needs opentelemetry-exporter-otlp-proto-http
   PIDJIN_TURN_LOGS      1: keeps a log of the turns of each lesson, without words
   PIDJIN_LOCAL_LLM_URL  OpenAI-compatible endpoint that words the local tutor's answers
   GEMINI_API_KEY        without it the local tutor answers

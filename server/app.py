@@ -28,6 +28,7 @@ from server.security import Limits, guard
 from server.settings import Settings
 from server.sign_in import SignIn
 from server.store.port import Transaction
+from server.tracing import tracing_of
 from server.usage import UsageLedger
 
 Extra = Callable[[web.Application, Context], None]
@@ -101,6 +102,7 @@ def _context(
         links=OneTimeLinks(store, clock),
         callers=Callers(store, config, identity, clock, local=local),
         models=Models(models or (lambda: model_access(settings))),
+        tracing=tracing_of(settings),
     )
 
 

@@ -21,6 +21,7 @@ from server.prices import FREE, Rates, rates_of
 from server.quota import Quota
 from server.settings import Settings
 from server.store.port import Store
+from server.tracing import Tracing
 from server.usage import UsageLedger
 
 # Gives the sentence that says why not, or None when ready.
@@ -47,6 +48,7 @@ class Context:
     locks: SessionLocks = field(default_factory=SessionLocks)
     announcements: Announcements = field(default_factory=Announcements)
     metrics: Metrics = field(default_factory=Metrics)
+    tracing: Tracing = field(default_factory=Tracing)
     drain: list[Drain] = field(default_factory=list)
     readiness: dict[str, Readiness] = field(default_factory=dict)
 

@@ -46,6 +46,7 @@ from server.live_setup import LiveComposition
 from server.meter import Meter
 from server.stand_in import StandIn
 from server.style_change import StyleChange
+from server.tracing import TracedConnector
 from server.turn_record import TurnRecord
 
 log = logging.getLogger(__name__)
@@ -97,8 +98,9 @@ class Lesson:
             manual_activity=not plan.vad_enabled,
             stand_in=StandIn(ports.agent.speak, self._errands),
         )
+        self._conversation.on_turn = ports.trace.turn
         self._link = LiveLink(
-            connector,
+            TracedConnector(connector, ports.trace),
             self._compose,
             guarded(self._live, None),
             quiet=lambda: self._floor.talk.quiet,
@@ -228,6 +230,7 @@ class Lesson:
                     log.error("could not be closed", exc_info=error)
         finally:
             self._record.close()
+            self._ports.trace.end(reason)
             if self.diagnostics.total:
                 log.info("lesson had mishaps", extra={"mishaps": dict(self.diagnostics.total)})
             self._exchanges.finish()

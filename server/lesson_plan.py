@@ -28,6 +28,7 @@ from server.prices import Rates
 from server.roles import Role, require, role_of
 from server.settings import Settings
 from server.store.records import user_path
+from server.tracing import LessonTrace
 from server.trouble import translated
 from server.turn_files import TurnFile
 
@@ -78,6 +79,7 @@ class LessonPorts:
     used: Callable[[port.Usage, str], Awaitable[None]]
     rates: Callable[[str], Rates | None]
     handles: HandlePlace
+    trace: LessonTrace
     stamp: Callable[[], str]
     turn_file: TurnFile | None = None
 
@@ -120,6 +122,7 @@ def ports_of(
     """`style`: chosen before anything was stored, at the offer or since; the first stored turn
     keeps it."""
     early = style
+    trace = ctx.tracing.lesson(session=plan.session_id, mode=plan.mode.value, model=plan.model)
 
     async def current() -> Caller:
         """The same person with the role of this moment (RTC-20)."""
@@ -139,7 +142,7 @@ def ports_of(
             tutor_interrupted=exchange.interrupted,
             style=early,
         )
-        with translated():
+        with trace.timed("observer"), translated():
             return await dialogue_turn(ctx, await current(), request)
 
     async def compose() -> port.LiveSetup:
@@ -197,6 +200,7 @@ def ports_of(
         used=used,
         rates=ctx.rates,
         handles=handles,
+        trace=trace,
         stamp=lambda: stamp(ctx.clock.now()),
         turn_file=turn_file_of(ctx.settings, plan),
     )

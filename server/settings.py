@@ -116,6 +116,7 @@ class Settings(BaseSettings):
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
         default="INFO", validation_alias="PIDJIN_LOG_LEVEL"
     )
+    otlp_endpoint: str | None = Field(default=None, validation_alias="OTEL_EXPORTER_OTLP_ENDPOINT")
     turn_logs: bool = Field(default=False, validation_alias="PIDJIN_TURN_LOGS")
     log_json: bool = Field(default=False, validation_alias="PIDJIN_LOG_JSON")
 
@@ -165,7 +166,7 @@ class Settings(BaseSettings):
     def _upper(cls, value: object) -> object:
         return value.upper() if isinstance(value, str) else value
 
-    @field_validator("local_llm_url", "gemini_api_base")
+    @field_validator("local_llm_url", "gemini_api_base", "otlp_endpoint")
     @classmethod
     def _web_address(cls, value: str | None) -> str | None:
         if value is not None and not value.startswith(("http://", "https://")):

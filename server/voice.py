@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 
 from aiohttp import web
@@ -36,5 +37,6 @@ def voice(app: web.Application, ctx: Context) -> None:
         async with plane, Lessons(ctx, plane, connector) as lessons:
             app[PLANE], app[LESSONS] = plane, lessons
             yield
+        await asyncio.to_thread(ctx.tracing.close)
 
     app.cleanup_ctx.append(opened)

@@ -10,8 +10,9 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 
 from server.commands import machine, services
-from server.commands.finding import Finding, Level, broken, fine
+from server.commands.finding import Finding, Level, broken, doubtful, fine
 from server.settings import SettingsInvalid, load_settings
+from server.tracing import PACKAGE, missing_exporter
 
 _MARKS = {Level.OK: "ok  ", Level.WARNING: "warn", Level.FAILURE: "FAIL"}
 
@@ -47,6 +48,8 @@ async def examine() -> AsyncIterator[Finding]:
             yield broken("settings", mistake, "Change that environment variable; see pidjin --help")
         return
     yield fine("settings", "the environment is consistent")
+    if sentence := missing_exporter(settings):
+        yield doubtful("traces", sentence, f"Run pip install {PACKAGE}, or unset the variable.")
     yield machine.clock(settings, datetime.now(UTC))
     usable = True
     kept_here = settings.store == "sqlite" or settings.identity == "local"
