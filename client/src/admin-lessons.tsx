@@ -10,7 +10,7 @@ import { duration } from './when.ts';
 
 type Lesson = {
   sessionId: string; uid: string; displayName?: string; topic: string; state: string; startedAt: string; seconds: number;
-  connected: boolean; replyMs?: number | null; lossPercent?: number | null; inputTokens: number; outputTokens: number; usd?: number | null;
+  connected: boolean; replyMs?: number | null; lossPercent?: number | null; rttMs?: number | null; inputTokens: number; outputTokens: number; usd?: number | null;
 };
 
 const EVERY_MS = 3_000;
@@ -30,8 +30,9 @@ async function end({ sessionId }: Lesson): Promise<void> {
   }
 }
 
-const figures = ({ replyMs, lossPercent, inputTokens, outputTokens, usd }: Lesson): string => [
+const figures = ({ replyMs, lossPercent, rttMs, inputTokens, outputTokens, usd }: Lesson): string => [
   typeof replyMs === 'number' ? S.lessonReply(replyMs) : '',
+  typeof rttMs === 'number' ? S.checkDelay(rttMs).toLowerCase() : '',
   typeof lossPercent === 'number' ? S.lessonLoss(lossPercent) : '',
   S.lessonTokens(inputTokens + outputTokens, usd ?? 0),
 ].filter(Boolean).join(' · ');

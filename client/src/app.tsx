@@ -33,7 +33,12 @@ function More() {
     document.addEventListener('keydown', escape);
     return () => { document.removeEventListener('pointerdown', outside); document.removeEventListener('keydown', escape); };
   }, []);
-  const pick = (next: 'sign-out' | 'style' | 'sound'): void => { menuOpen.value = false; dialog.value = next; };
+  // The menu goes away with its buttons: the one that opened it gets the keyboard back after the dialog.
+  const pick = (next: 'sign-out' | 'style' | 'sound'): void => {
+    box.current!.querySelector('button')!.focus();
+    menuOpen.value = false;
+    dialog.value = next;
+  };
   return (
     <div class="more" ref={box}>
       <button type="button" class="icon-button" title={S.more} aria-label={S.more} aria-expanded={menuOpen.value}
