@@ -232,7 +232,7 @@ def _usage(usage: dict[str, object]) -> Usage:
     response = usage.get("responseTokenCount", usage.get("candidatesTokenCount"))
     details = usage.get("responseTokensDetails", usage.get("candidatesTokensDetails"))
     return Usage(
-        prompt=_count(usage.get("promptTokenCount")),
+        prompt=_count(usage.get("promptTokenCount")) + _count(usage.get("toolUsePromptTokenCount")),
         response=_count(response),
         thoughts=_count(usage.get("thoughtsTokenCount")),
         cached=_count(usage.get("cachedContentTokenCount")),

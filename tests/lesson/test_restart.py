@@ -45,6 +45,11 @@ async def test_a_lesson_goes_on_in_the_next_process(tmp_path: Path, way: signal.
             await call.join()
             assert (await call.ask("Before the end."))["saved"] is True
             await call.shows("listening")
+            # A service with a key has its price, shown to the learner and to the admin.
+            cost = call.messages("cost")[-1]
+            assert 0 < cost["usd"] < 0.1
+            (row,) = (await admin.get("/api/admin/lessons"))[1]["lessons"]
+            assert row["usd"] == cost["usd"]
             handle = gemini.sessions[0].handles[-1]
             await _keeps(tmp_path, session_id, handle)
             process.send_signal(way)

@@ -95,6 +95,7 @@ OTHER_READS: dict[str, frozenset[str]] = {
     "localSessions/x": NOBODY,
     "localLinks/x": NOBODY,
     "leases/newsPipeline": NOBODY,
+    "voiceSessions/of-other": NOBODY,
     "doctor/last": NOBODY,
 }
 READS: dict[str, frozenset[str]] = {
