@@ -20,8 +20,8 @@ from server.errors import Code, PidjinError
 from server.exchanges import agenda_message
 
 ASK, VOICE, WRITE = "ask", "speak", "transcribe"
-# Called off by the learner or the model: nothing was lost.
-_WITHDRAWN = ("cancelled", "noise")
+# Called off by the learner or the model, or left to whoever goes on: nothing was lost.
+_WITHDRAWN = ("cancelled", "noise", "closed")
 
 
 class AgentDesk:
