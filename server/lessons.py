@@ -16,6 +16,7 @@ from typing import Any, Self
 from media.live import port
 from media.peer import MediaPlane, OfferRefused
 from media.spans import Spans
+from server.access_watch import watch_access
 from server.announcements import (
     Announcement,
     RoleChanged,
@@ -96,9 +97,17 @@ class Lessons:
 
     async def _own(self) -> None:
         """The one task that all lessons belong to."""
+        ctx = self._ctx
         async with asyncio.TaskGroup() as group:
+            watch = group.create_task(
+                watch_access(ctx.store, ctx.announcements, self._learners), name="lessons:access"
+            )
             self._group.set_result(group)
             await self._closing.wait()
+            watch.cancel()
+
+    def _learners(self) -> set[str]:
+        return {one.plan.uid for one in self._by_session.values() if not one.stopping}
 
     # --- opening --------------------------------------------------------------------------------
 

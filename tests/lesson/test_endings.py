@@ -1,6 +1,8 @@
 """Every way in which a lesson ends: the page is told why, and everything is released."""
 
 import asyncio
+import os
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -9,7 +11,8 @@ from typing import Any
 import pytest
 
 from local_gemini.scripted import ScriptedEngine
-from server import ending, lesson
+from server import access_watch, ending, lesson
+from server.store.port import Doc, StoreDown
 from tests.media.peers import until
 from tests.rig import Call, House, Person, house
 
@@ -84,7 +87,43 @@ async def test_a_revoked_role_ends_the_lesson_at_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.req("RTC-20")
-async def test_a_role_lost_without_a_word_ends_at_the_next_turn(tmp_path: Path) -> None:
+async def test_access_that_another_process_took_ends_the_lesson(tmp_path: Path) -> None:
+    async with talking(tmp_path) as (home, ada, call):
+        data = home.ctx.settings.data_dir
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            *("-m", "server", "users", "revoke", ada.uid),
+            env={"PATH": os.defpath, "PIDJIN_DATA_DIR": str(data)},
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+        )
+        out, _ = await process.communicate()
+        assert process.returncode == 0, out.decode()
+        await _ended(home, call, "access", within=5.0)
+
+
+@pytest.mark.req("RTC-20")
+async def test_a_store_that_fails_for_a_moment_ends_no_lesson(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(access_watch, "CHECK_S", 0.1)
+    async with talking(tmp_path) as (home, _, call):
+        whole = home.ctx.store.get
+
+        async def down(path: str) -> Doc | None:
+            raise StoreDown(path)
+
+        monkeypatch.setattr(home.ctx.store, "get", down)
+        await until(lambda: "access_not_checked" in caplog.messages, "noticed")
+        monkeypatch.setattr(home.ctx.store, "get", whole)
+        assert (await call.ask("Still on?"))["saved"] is True
+
+
+@pytest.mark.req("RTC-20")
+async def test_a_role_lost_without_a_word_ends_at_the_next_turn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(access_watch, "CHECK_S", 600.0)
     async with talking(tmp_path) as (home, ada, call):
         await home.ctx.store.update(f"users/{ada.uid}", {"role": "rejected"})
         turn = await call.ask("Am I still welcome?")
