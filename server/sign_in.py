@@ -24,7 +24,7 @@ from server.identity.links import Link
 from server.identity.local import LocalIdentity
 from server.identity.port import Identity
 from server.operations.fields import NotBlank
-from server.operations.people import set_role
+from server.operations.people import restore_admin, set_role
 from server.reads import me
 from server.registry import BODY_MAX, Wire, parse
 from server.roles import Role
@@ -89,6 +89,7 @@ class SignIn:
             await self._ctx.links.redeem(form.code)
             identity = Identity(link.uid, link.email, False, link.display_name)
             await self._ctx.callers.provision(identity, Role.ADMIN)
+            await restore_admin(self._ctx, identity.uid)
             return await self._signed_in(request, identity)
         return await self._invited(request, form, link)
 

@@ -13,10 +13,11 @@ from server.clock import stamp
 from server.context import Context
 from server.errors import missing, not_ready
 from server.identity.links import INVITE_LIFETIME, Link
+from server.identity.local import DEV_UID
 from server.operations.fields import Uid
 from server.registry import Operation, Wire
 from server.roles import Role
-from server.store.port import Transaction
+from server.store.port import DEFAULT_LIMIT, Doc, Transaction
 from server.store.records import user_path
 
 log = logging.getLogger(__name__)
@@ -46,9 +47,27 @@ class MintInviteResponse(Wire):
     expires_at: str
 
 
+async def _other_admin(ctx: Context, transaction: Transaction, uid: str) -> bool:
+    """Whether somebody besides `uid` is admin. The one found is read in the transaction, so that
+    it cannot come to pass while they lose that role. The holder of a dev token is nobody."""
+    after: Doc | None = None
+    while True:
+        page = await ctx.store.query("users", where={"role": Role.ADMIN.value}, after=after)
+        for doc in page:
+            if doc.id in (uid, DEV_UID):
+                continue
+            seen = await transaction.get(doc.path)
+            if seen is not None and seen.data.get("role") == Role.ADMIN:
+                return True
+        if len(page) < DEFAULT_LIMIT:
+            return False
+        after = page[-1]
+
+
 async def set_role(ctx: Context, admin_uid: str, uid: str, role: Role) -> None:
     """Changes a role and records who did it when (AUTH-23). Raises `not-found`;
-    `failed-precondition` rather than making an admin less by approving them."""
+    `failed-precondition` rather than making an admin less by approving them, and rather than
+    leaving nobody who could approve anybody."""
     path = user_path(uid)
 
     async def work(transaction: Transaction) -> None:
@@ -57,12 +76,33 @@ async def set_role(ctx: Context, admin_uid: str, uid: str, role: Role) -> None:
             raise missing("There is no such user.")
         if role is Role.APPROVED and user.data.get("role") == Role.ADMIN:
             raise not_ready("This user is an admin and has access already.")
+        if user.data.get("role") == Role.ADMIN and not await _other_admin(ctx, transaction, uid):
+            raise not_ready("This is the only admin: without them nobody could approve anybody.")
         audit = {"approvedBy": admin_uid, "approvedAt": stamp(ctx.clock.now())}
         transaction.update(path, {"role": role.value, **audit})
 
     await ctx.store.transaction(work)
     log.info("role_changed", extra={"role": role.value, "pii.uid": uid, "pii.by": admin_uid})
     ctx.announcements.publish(RoleChanged(uid, role))
+
+
+async def restore_admin(ctx: Context, uid: str) -> None:
+    """Makes `uid` admin again when nobody else is: whoever can print the sign-in link runs the
+    server, and a house without any admin could not be opened otherwise."""
+    path = user_path(uid)
+
+    async def work(transaction: Transaction) -> bool:
+        user = await transaction.get(path)
+        if user is None or user.data.get("role") == Role.ADMIN:
+            return False
+        if await _other_admin(ctx, transaction, uid):
+            return False
+        audit = {"approvedBy": uid, "approvedAt": stamp(ctx.clock.now())}
+        transaction.update(path, {"role": Role.ADMIN.value, **audit})
+        return True
+
+    if await ctx.store.transaction(work):
+        log.warning("admin_restored", extra={"pii.uid": uid})
 
 
 async def _decide(ctx: Context, caller: Caller, uid: str, role: Role) -> UserResponse:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from server.announcements import RoleChanged, SessionClosed
-from tests.server.world import World, decision
+from tests.server.world import World, decision, open_world
 
 
 @pytest.mark.req("API-52", "RULES-5", "RULES-13", "AGND-9", "AGND-13")
@@ -148,6 +150,28 @@ async def test_approving_an_admin_takes_nothing_away(world: World) -> None:
     await world.ctx.store.update(f"users/{other.uid}", {"role": "admin"})
     assert await admin.refused("approveUser", uid=other.uid) == "failed-precondition"
     assert (await other.get("/api/me"))[1]["role"] == "admin"
+
+
+@pytest.mark.parametrize("operation", ["rejectUser", "revokeUser"])
+async def test_the_last_admin_stays(tmp_path: Path, operation: str) -> None:
+    """Also where the one who decides only holds the dev token."""
+    async with open_world(tmp_path, dev_token="sesame") as world:
+        admin = await world.admin()
+        path, body = f"/api/{operation}", {"uid": admin.uid}
+        status, answer = await world.post(path, body, token="sesame")
+        assert (status, answer["error"]["code"]) == (400, "failed-precondition")
+        assert (await admin.get("/api/me"))[1]["role"] == "admin"
+
+
+async def test_two_admins_cannot_revoke_each_other(world: World) -> None:
+    admin, other = await world.admin(), await world.learner()
+    await world.ctx.store.update(f"users/{other.uid}", {"role": "admin"})
+    answers = await asyncio.gather(
+        admin.post("/api/revokeUser", {"uid": other.uid}),
+        other.post("/api/revokeUser", {"uid": admin.uid}),
+    )
+    assert sorted(status for status, _ in answers)[0] == 200
+    assert len(await world.ctx.store.query("users", where={"role": "admin"})) == 1
 
 
 @pytest.mark.req("API-48", "RULES-3")

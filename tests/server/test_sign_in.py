@@ -109,11 +109,21 @@ async def test_two_at_once_cannot_both_use_a_link(world: World) -> None:
 
 @pytest.mark.req("AUTH-5")
 async def test_signing_in_again_never_resets_a_role(world: World) -> None:
-    admin = await world.admin()
-    await world.ctx.store.update(f"users/{admin.uid}", {"role": "rejected"})
+    admin, other = await world.admin(), await world.learner()
+    await world.ctx.store.update(f"users/{other.uid}", {"role": "admin"})
+    await other.call("revokeUser", uid=admin.uid)
     again = await world.admin()
     assert again.uid == admin.uid
     assert (await again.get("/api/me"))[1]["role"] == "rejected"
+
+
+@pytest.mark.req("AUTH-4")
+async def test_the_printed_link_reopens_a_house_without_any_admin(world: World) -> None:
+    admin = await world.admin()
+    await world.ctx.store.update(f"users/{admin.uid}", {"role": "rejected"})
+    assert (await admin.get("/api/me"))[1]["role"] == "rejected"
+    again = await world.admin()
+    assert (again.uid, (await again.get("/api/me"))[1]["role"]) == (admin.uid, "admin")
 
 
 async def test_an_invite_gives_access_once_and_is_audited(world: World) -> None:
