@@ -11,8 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from local_gemini.brain.denial import denies
-from local_gemini.brain.language import alike, rarity, words
+from local_gemini.brain.language import alike, rarity, sentences, words
 from local_gemini.brain.matching import Heard, meaning, meanings
+from local_gemini.brain.mention import mention_of, tells
 from local_gemini.brain.numerals import in_digits
 from local_gemini.brain.points import Point
 from local_gemini.brain.vectors import Vectors
@@ -75,7 +76,10 @@ class Judge:
         top = max(weights.values(), default=1.0) or 1.0
         # 1.0 for a word of one point only, less for words that several points share.
         self.weights = [{item: weights[item] / top for item in set(bag)} for bag in bags]
-        about = [item for item in meanings(topic) if len(self.points) > 1]
+        self.telling_topic = tells(topic, self.points)
+        self._mention = mention_of(topic)
+        several = len(self.points) > 1 and not self.telling_topic
+        about = meanings(topic) if several else []
         for point, held in zip(self.points, self.weights, strict=True):
             own = set(meanings(point.title))
             for item in held:
@@ -136,13 +140,22 @@ class Judge:
         )
 
     def explained(self, reply: Sequence[str]) -> frozenset[int]:
-        """The points that the statements in `reply` (sentences) explain; questions do not count."""
-        statements = [line for line in reply if "?" not in line]
+        """The points that the statements in `reply` (sentences) explain.
+
+        Questions do not count, nor sentences to be finished, nor the title where it only names
+        what the lesson is about.
+        """
+        told = " ".join(line for line in reply if "?" not in line)
+        if self._mention is not None:
+            told = self._mention.sub(" ", told)
+        statements = [line for line in sentences(told) if "?" not in line]
         found: set[int] = set()
         for index, point in enumerate(self.points):
             for line in statements:
                 said = set(meanings(line))
                 for body in point.body[:BODY_SENTENCES]:
+                    if "…" in line and "…" not in body:
+                        continue
                     needed = set(meanings(body))
                     if len(needed) < 2 or len(said) < 2:
                         continue

@@ -39,7 +39,7 @@ class Delivery:
         if self._done():
             return self._close()
         lines = phrases.opening(
-            self.judge.topic,
+            "" if self.judge.telling_topic else self.judge.topic,
             [point.title for point in self.judge.points],
             self.style,
             has_text=not self.unaided,
@@ -149,11 +149,12 @@ class Delivery:
             return self._offer(lines, explained)
         self._turn_to(self._next())
         state.meta = phrases.MORE
-        return Move("reveal", (*(line.replace("?", ".") for line in lines if line), phrases.MORE))
+        said = [line.replace("?", ".") for line in lines if line]
+        return Move("reveal", (*said, phrases.MORE), explained)
 
     def _takeaway(self, point: int, told: Sequence[str]) -> str:
         gist = self._gist(point)
-        if not told or not gist:
+        if not told or not gist or meanings(gist) == meanings(" ".join(told)):
             return ""
         return f"The takeaway: {gist}."
 

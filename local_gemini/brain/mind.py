@@ -34,6 +34,7 @@ class LocalMind:
     def answer(self, learner: str) -> list[str]:
         """Sentences to be spoken, in order; never empty."""
         before = set(self._walk.progress.covered)
+        announces = self._walk.only_announces(learner)
         spoken = list(self._walk.step(learner).sentences)
         if self._remote is not None and learner.strip():
             asked = [*self._history, ("user", learner)]
@@ -41,7 +42,8 @@ class LocalMind:
             if reply is not None and (worded := sentences(reply)):
                 spoken = worded
                 self._walk.said(worded)
-                self._walk.progress.covered |= self._walk.judge.explained(worded)
+                if not announces:
+                    self._walk.progress.covered |= self._walk.judge.explained(worded)
         self._pending = self._walk.progress.covered - before
         self._history.append(("user", learner))
         self._history.append(("model", " ".join(spoken)))

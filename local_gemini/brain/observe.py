@@ -19,7 +19,8 @@ def observe(walk: Walk, exchange: Exchange) -> tuple[str, str]:
     before = set(state.covered)
     asked = state.asked
     reply = sentences(exchange.reply or "")
-    told = judge.explained(reply)
+    announces = walk.only_announces(exchange.utterance)
+    told = frozenset[int]() if announces else judge.explained(reply)
     intent = classify(exchange.utterance)
     shown: frozenset[int] = frozenset()
     struggled = intent in (Intent.UNSURE, Intent.NOTHING, Intent.QUESTION)

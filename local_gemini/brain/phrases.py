@@ -98,7 +98,7 @@ def listed(items: Sequence[str]) -> str:
 def named(topic: str) -> str:
     """The topic as the head of a sentence."""
     text = " ".join(topic.replace("?", " ").split()).strip(" .,;:")
-    return text[:1].upper() + text[1:] if text else "This text"
+    return text[:1].upper() + text[1:] if text else "Your text"
 
 
 def things(titles: Sequence[str]) -> str:

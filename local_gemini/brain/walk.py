@@ -42,8 +42,10 @@ class Walk(Answering):
         intent = classify(learner)
         state = self.progress
         self._shown = frozenset(state.covered)
+        announces = self.only_announces(learner)
         move = self._step(intent, learner)
-        told = (move.explained | self.judge.explained(move.sentences)) - self._shown
+        heard = frozenset[int]() if announces else self.judge.explained(move.sentences)
+        told = (move.explained | heard) - self._shown
         state.covered |= told
         move = replace(move, explained=told)
         state.turn += 1
@@ -51,6 +53,12 @@ class Walk(Answering):
         if intent not in (Intent.WAIT, Intent.REPEAT, Intent.SLOWER):
             state.last = move
         return move
+
+    def only_announces(self, learner: str) -> bool:
+        """Whether what answers `learner` opens the lesson and so explains nothing yet."""
+        if self.progress.opened or self.style == "lecture":
+            return False
+        return not self._says_something(classify(learner), learner)
 
     def said(self, spoken: Sequence[str]) -> None:
         """Take over what was said in this tutor's name, by another model or before a restart."""
