@@ -6,6 +6,8 @@ export const DOCUMENT_CHARS_MAX = 120_000;
 export const UTTERANCE_CHARS_MAX = 2_000;
 export const FILE_BYTES_MAX = 5 * 1024 * 1024;
 const TITLE_CHARS_MAX = 120;
+const PASTE_TITLE_WORDS = 8;
+const PASTE_TITLE_CHARS = 60;
 const TYPES: Record<string, string> = { pdf: 'application/pdf', txt: 'text/plain', md: 'text/markdown' };
 
 export type Verdict = { mimeType: string; title: string; problem: string };
@@ -19,10 +21,12 @@ export function acceptFile(name: string, bytes: number): Verdict {
   return { mimeType, title, problem };
 }
 
-/** The first line with words, without list or heading marks, cut at a word. */
+/** The first sentence with words, without list or heading marks and closing punctuation, cut at a word. */
 export function titleOfPaste(text: string): string {
   const line = text.split('\n').map((l) => l.replace(/^[\s#>*•\-–\d.)]+/, '').trim()).find((l) => /\p{L}/u.test(l));
   if (line === undefined) return S.pastedTitle;
-  if (line.length <= TITLE_CHARS_MAX) return line;
-  return `${line.slice(0, TITLE_CHARS_MAX - 1).replace(/\s+\S*$/, '')}…`;
+  const sentence = (/^.*?[\p{L}\p{N})]{2}[.!?…:]+(?=\s)/u.exec(line)?.[0] ?? line).replace(/[\s.!?…:,;–-]+$/u, '');
+  const title = sentence.split(/\s+/).slice(0, PASTE_TITLE_WORDS).join(' ');
+  const cut = title.length <= PASTE_TITLE_CHARS ? title : title.slice(0, PASTE_TITLE_CHARS + 1).replace(/\s+\S*$/, '').slice(0, PASTE_TITLE_CHARS);
+  return cut.replace(/[\s.!?…:,;–-]+$/u, '');
 }

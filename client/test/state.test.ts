@@ -168,7 +168,13 @@ test('documents: types by name, sizes, titles', () => {
   assert.equal(titleOfPaste('\n# The tides\nbody'), 'The tides');
   assert.equal(titleOfPaste('1. Water is wet'), 'Water is wet');
   assert.equal(titleOfPaste('  \n42'), S.pastedTitle);
-  assert.ok(titleOfPaste('word '.repeat(80)).length <= 120);
+  assert.equal(titleOfPaste('Mitochondria make ATP for the cell. Ribosomes build proteins.'), 'Mitochondria make ATP for the cell');
+  assert.equal(titleOfPaste('Why is the sky blue? It scatters.'), 'Why is the sky blue');
+  assert.equal(titleOfPaste('one two three four five six seven, eight nine'), 'one two three four five six seven, eight');
+  assert.equal(titleOfPaste('one two three four five six seven eight'), 'one two three four five six seven eight');
+  assert.equal(titleOfPaste('e.g. version 2.0 of the plan'), 'e.g. version 2.0 of the plan');
+  assert.equal(titleOfPaste('deoxyribonucleic '.repeat(6)), 'deoxyribonucleic deoxyribonucleic deoxyribonucleic');
+  assert.equal(titleOfPaste('x'.repeat(200)), 'x'.repeat(60));
 });
 
 test('times: today, this week, this year, before', () => {
