@@ -69,7 +69,7 @@ class Callers:
             cookie = request.cookies.get(SESSION_COOKIE)
             if not cookie or self._local is None:
                 raise Refused(Code.UNAUTHENTICATED, "Please sign in.")
-            signed_in, via = await self._local.verify(cookie), "cookie"
+            signed_in, via = await self._local.verify_cookie(cookie), "cookie"
             if request.method not in SAFE_METHODS:
                 _check_csrf(request, self._local.csrf_of(signed_in.credential_id))
         return await self.caller_of(signed_in, via=via)

@@ -135,7 +135,7 @@ class SignIn:
         credentials = await self._local.issue(
             uid=identity.uid, email=identity.email, display_name=identity.display_name
         )
-        signed_in = await self._local.verify(credentials.cookie)
+        signed_in = await self._local.verify_cookie(credentials.cookie)
         caller = await self._ctx.callers.caller_of(signed_in)
         answer = {
             "user": me(caller),

@@ -1,8 +1,9 @@
 """Sign-in without any account elsewhere: identities bound to a browser by signed credentials.
 
-A credential is `v1.<payload>.<HMAC-SHA256>` over a random id. The signature makes garbage cheap to
-refuse; the stored `localSessions/{id}` makes a credential revocable. The e-mail is what the person
-typed: shown as unverified, and never a reason for any role.
+A credential is `v1.<payload>.<HMAC-SHA256>` over a random id, its end, and what it is for: a cookie
+is no bearer and a bearer no cookie. The signature makes garbage cheap to refuse; the stored
+`localSessions/{id}` makes a credential revocable. The e-mail is what the person typed: shown as
+unverified, and never a reason for any role.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import secrets
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from server.clock import Clock, moment, stamp
 from server.errors import Code, Refused
@@ -35,6 +36,8 @@ TOKEN_MAX_CHARS = 1024
 DEV_UID = "dev-admin"
 DEV_IDENTITY = Identity(DEV_UID, "dev@localhost", False, "Dev token")
 _COLLECTION = "localSessions"
+
+Purpose = Literal["cookie", "bearer"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,16 +118,23 @@ class LocalIdentity:
         )
         bearer_until = now + BEARER_LIFETIME
         return Credentials(
-            cookie=self._sign(credential_id, now + COOKIE_LIFETIME),
+            cookie=self._sign("cookie", credential_id, now + COOKIE_LIFETIME),
             csrf=self.csrf_of(credential_id),
-            bearer=self._sign(credential_id, bearer_until),
+            bearer=self._sign("bearer", credential_id, bearer_until),
             bearer_expires_at=bearer_until,
         )
 
     async def verify(self, token: str) -> SignedIn:
         if self._dev_token and hmac.compare_digest(token.encode(errors="replace"), self._dev_token):
             return SignedIn(DEV_IDENTITY, DEV_UID)
-        credential_id, expires_at = self._open(token)
+        return await self._verified("bearer", token)
+
+    async def verify_cookie(self, cookie: str) -> SignedIn:
+        """Raises Refused `unauthenticated` for anything but a live cookie of ours."""
+        return await self._verified("cookie", cookie)
+
+    async def _verified(self, purpose: Purpose, token: str) -> SignedIn:
+        credential_id, expires_at = self._open(purpose, token)
         now = self._clock.now()
         if expires_at <= now:
             raise Refused(Code.UNAUTHENTICATED, "Your sign-in has expired. Please sign in again.")
@@ -139,15 +149,15 @@ class LocalIdentity:
         )
         return SignedIn(identity, credential_id)
 
-    async def renew(self, token: str, credential_id: str) -> str | None:
+    async def renew(self, cookie: str, credential_id: str) -> str | None:
         """A later-expiring cookie value, when the presented one is older than COOKIE_RENEWAL."""
-        _, expires_at = self._open(token)
+        _, expires_at = self._open("cookie", cookie)
         now = self._clock.now()
         until = now + COOKIE_LIFETIME
         if until - expires_at < COOKIE_RENEWAL:
             return None
         await self._store.update(f"{_COLLECTION}/{credential_id}", {"expiresAt": stamp(until)})
-        return self._sign(credential_id, until)
+        return self._sign("cookie", credential_id, until)
 
     async def revoke(self, credential_id: str) -> None:
         """Ends the cookie and every bearer issued with it."""
@@ -166,11 +176,12 @@ class LocalIdentity:
         """The value that `X-CSRF-Token` must carry beside the cookie of this credential."""
         return _text(self._mac(b"csrf:" + credential_id.encode()))
 
-    def _sign(self, credential_id: str, expires_at: datetime) -> str:
-        payload = _text(json.dumps({"i": credential_id, "e": int(expires_at.timestamp())}).encode())
+    def _sign(self, purpose: Purpose, credential_id: str, expires_at: datetime) -> str:
+        claims = {"i": credential_id, "e": int(expires_at.timestamp()), "p": purpose}
+        payload = _text(json.dumps(claims).encode())
         return f"v1.{payload}.{_text(self._mac(payload.encode()))}"
 
-    def _open(self, token: str) -> tuple[str, datetime]:
+    def _open(self, purpose: Purpose, token: str) -> tuple[str, datetime]:
         if len(token) > TOKEN_MAX_CHARS or not token.isascii():
             raise _refused()
         version, _, rest = token.partition(".")
@@ -180,6 +191,8 @@ class LocalIdentity:
         ):
             raise _refused()
         claims: dict[str, Any] = json.loads(_bytes(payload))
+        if claims.get("p") != purpose:
+            raise _refused()
         return str(claims["i"]), datetime.fromtimestamp(claims["e"], tz=self._clock.now().tzinfo)
 
     def _mac(self, data: bytes) -> bytes:

@@ -204,6 +204,24 @@ async def test_a_bearer_expires(world: World) -> None:
     assert (await person.get("/api/me"))[0] == 401
 
 
+@pytest.mark.req("AUTH-1", "AUTH-25")
+async def test_a_cookie_is_no_bearer_and_a_bearer_no_cookie(world: World) -> None:
+    async with world.client.post(
+        "/api/signUp", json={"displayName": "Ada", "email": "a@b.org"}
+    ) as response:
+        bearer = (await response.json())["token"]
+        cookie = (await cookies_of(response))["pidjin_session"]
+    world.client.session.cookie_jar.clear()
+    assert (await world.get("/api/me", token=cookie))[0] == 401
+    async with world.client.get("/api/me", cookies={"pidjin_session": bearer}) as response:
+        assert response.status == 401
+        assert "pidjin_session" not in response.cookies
+    world.client.session.cookie_jar.clear()
+    assert (await world.get("/api/me", token=bearer))[0] == 200
+    async with world.client.get("/api/me", cookies={"pidjin_session": cookie}) as response:
+        assert response.status == 200
+
+
 @pytest.mark.req("AUTH-24")
 async def test_signing_out_ends_cookie_and_bearer(world: World) -> None:
     heard = []
