@@ -268,3 +268,10 @@ def test_no_message_raises(message: Any) -> None:
 @given(st.binary(max_size=64) | st.text(max_size=64))
 def test_no_frame_raises(frame: str | bytes) -> None:
     assert isinstance(parse(frame), tuple)
+
+
+@pytest.mark.req("RTC-23")
+def test_what_a_tool_put_into_the_prompt_is_paid_for() -> None:
+    """T23."""
+    frame = '{"usageMetadata":{"promptTokenCount":10,"toolUsePromptTokenCount":5}}'
+    assert parse(frame) == (Usage(prompt=15),)
