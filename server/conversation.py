@@ -321,6 +321,7 @@ class Conversation:
                 self._playout.begin(turn_id)
                 self._playout.text(text)
                 self._playout.audio(pcm)
+                self._playout.complete()
             self._handle(ev.GenerationCompleted(self._now()))
             self._handle(ev.TurnCompleted(self._now()))
 

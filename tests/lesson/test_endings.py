@@ -140,30 +140,6 @@ async def test_a_conversation_closed_elsewhere_ends(tmp_path: Path, operation: s
         await _ended(home, call, "session-closed")
 
 
-@pytest.mark.req("VOICE-53")
-@pytest.mark.parametrize("way", ["channel", "http"])
-async def test_a_new_style_ends_voice_and_the_next_call_has_it(tmp_path: Path, way: str) -> None:
-    async with talking(tmp_path) as (home, ada, call):
-        if way == "http":
-            await ada.ok("setSessionStyle", sessionId=call.session_id, style="lecture")
-        else:
-            call.act("style", style="lecture")
-        await _ended(home, call, "style")
-        assert call.notices == ["Voice stopped to apply the new style. Tap the mic to continue."]
-        async with ada.call(call.topic_id, call.session_id):
-            assert "STYLE: Lecture" in str(home.gemini.sessions[-1].setup["systemInstruction"])
-
-
-@pytest.mark.req("VOICE-53", "DATA-17")
-async def test_a_style_before_the_first_turn_ends_voice_too(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
-        ada = await home.person()
-        async with ada.call(await ada.ground()) as call:
-            call.act("style", style="lecture")
-            await _ended(home, call, "style")
-            assert await ada.turns(call.session_id) == []
-
-
 @pytest.mark.req("VOICE-63")
 async def test_the_session_limit_ends_the_lesson(tmp_path: Path) -> None:
     config = {"liveSessionMinutes": 0.03}

@@ -8,7 +8,6 @@ from local_gemini.faults import (
     filler,
     interrupt,
     late_audio,
-    no_audio,
     no_reply,
     no_turn_complete,
     pause,
@@ -17,7 +16,6 @@ from local_gemini.faults import (
     send_content,
     send_raw,
     silent_audio,
-    text_part,
     tool_call,
     usage,
     vanish,
@@ -61,11 +59,9 @@ async def test_strange_messages_disturb_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("fault", "code"),
     [
-        (no_audio(), "text_without_audio"),
-        (text_part("Only written."), "text_without_audio"),
         (silent_audio(), "inaudible"),
     ],
-    ids=["no-audio", "text-part", "inaudible"],
+    ids=["inaudible"],
 )
 async def test_a_reply_that_cannot_be_heard_is_said_to_be(
     tmp_path: Path, fault: Action, code: str

@@ -4,71 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from local_gemini.faults import abort, close, go_away, hang, refuse
+from local_gemini.faults import abort, close, go_away, refuse
 from local_gemini.script import Action, Script
 from local_gemini.scripted import ScriptedEngine
-from media.live.limits import LinkLimits
 from tests.media.peers import until
-from tests.rig import Call, house
-
-
-async def _ends_honestly(call: Call, notice: str, within: float = 15.0) -> None:
-    await until(lambda: call.farewell, "the lesson ends", within)
-    assert call.farewell == "live-unavailable"
-    assert notice in call.notices
-    assert call.states[-1] == "closed"
-    assert "typing" in call.messages("closed")[0]["text"]
-
-
-@pytest.mark.req("RTC-16", "RTC-19", "VOICE-62")
-@pytest.mark.parametrize(
-    ("fault", "notice"),
-    [
-        (refuse(429), "The voice service is over its limit right now. You can go on by typing."),
-        (
-            refuse(1011, "You exceeded your current quota"),
-            "The voice service is over its limit right now. You can go on by typing.",
-        ),
-        (
-            refuse(1008, "model not allowed"),
-            "The voice service cannot be reached right now. You can go on by typing.",
-        ),
-        (
-            refuse(1007, "bad setup"),
-            "The voice service cannot be reached right now. You can go on by typing.",
-        ),
-        (
-            refuse(403),
-            "The voice service cannot be reached right now. You can go on by typing.",
-        ),
-    ],
-    ids=["429", "quota", "1008", "1007", "403"],
-)
-async def test_a_service_that_refuses_is_said_in_words(
-    tmp_path: Path, fault: Action, notice: str
-) -> None:
-    async with house(tmp_path, script=Script().on("connect", fault)) as home:
-        ada = await home.person()
-        topic = await ada.ground()
-        async with ada.call(topic, until_state="") as call:
-            await _ends_honestly(call, notice)
-        await home.empty()
-        # Never more than a first try and one without the field that some models refuse.
-        assert len(home.gemini.sessions) <= 2
-
-
-@pytest.mark.req("VOICE-62")
-async def test_a_setup_that_hangs_fails_cleanly(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("media.live.link.LinkLimits", lambda: LinkLimits(connect_s=0.5))
-    async with house(tmp_path, script=Script().on("setup", hang())) as home:
-        ada = await home.person()
-        async with ada.call(await ada.ground(), until_state="") as call:
-            await _ends_honestly(
-                call, "The voice service did not answer in time. Tap the mic to try again."
-            )
-        await home.empty()
+from tests.rig import house
 
 
 @pytest.mark.req("VOICE-4", "RTC-16")
@@ -108,18 +48,6 @@ async def test_a_session_that_drops_is_resumed_and_the_turn_answered(
         assert resumed.prompts == ["Second.", "Third."]
         assert [reply.learner for reply in resumed.replies] == ["Second.", "Third."]
         await home.empty()
-
-
-@pytest.mark.req("VOICE-4")
-async def test_a_session_that_keeps_dropping_ends_with_a_word(tmp_path: Path) -> None:
-    """The budget is three redials without a completed turn between them."""
-    async with house(tmp_path, script=Script().on("ready", close(1011), times=9)) as home:
-        ada = await home.person()
-        async with ada.call(await ada.ground(), until_state="") as call:
-            notice = "The voice service cannot be reached right now. You can go on by typing."
-            await _ends_honestly(call, notice, 20)
-        await home.empty()
-        assert len(home.gemini.sessions) == 4
 
 
 @pytest.mark.req("VOICE-21", "RTC-16")

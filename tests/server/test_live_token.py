@@ -7,12 +7,20 @@ from typing import Any
 
 import pytest
 
+from local_gemini.wire import camel
 from server.callers import Caller
 from server.identity.port import Identity
 from server.live_setup import compose_live
 from server.roles import Role
 from tests.server.world import CANARY, Person, World, decision
 
+LEGACY = "gemini-3.1-flash-live-preview"
+FLOW_C = {
+    "liveModel": LEGACY,
+    "liveNativeReply": False,
+    "liveAgentVoiceEnabled": False,
+    "liveAudioOutputEnabled": True,
+}
 SESSION_CONFIG = {
     "model": "gemini-3.8-live",
     "vad": {
@@ -108,16 +116,37 @@ async def test_a_style_chosen_before_the_first_turn_is_used(world: World, learne
     assert "STYLE: Lecture" in live.setup.instruction
 
 
-@pytest.mark.req("API-26", "API-30")
-@pytest.mark.parametrize("known", [True, False])
-async def test_what_a_token_needs(world: World, learner: Person, known: bool) -> None:
+async def minted(world: World) -> dict[str, Any]:
+    """The setup that the newest token is locked to."""
+    bodies = [record.body for record in world.gemini.requests]
+    return next(
+        dict(body["bidiGenerateContentSetup"])
+        for body in reversed(bodies)
+        if "bidiGenerateContentSetup" in body
+    )
+
+
+def instruction_of(setup: dict[str, Any]) -> str:
+    return str(setup["systemInstruction"]["parts"][0]["text"])
+
+
+@pytest.mark.req("API-26", "API-30", "API-32", "PROMPT-36")
+@pytest.mark.parametrize("stored", [True, False])
+async def test_what_a_token_needs(world: World, learner: Person, stored: bool) -> None:
+    """Each id alone is enough; only session and topic together make a native one."""
     topic_id = await learner.ground()
-    if known:
+    if stored:
         await learner.turn(topic_id)
     assert await learner.refused("getLiveSessionToken") == "invalid-argument"
-    assert await learner.refused("getLiveSessionToken", topicId=topic_id) == "failed-precondition"
-    status, _ = await learner.post("/api/getLiveSessionToken", {"sessionId": "s1"})
-    assert status == (200 if known else 400)
+    answer = await learner.call("getLiveSessionToken", topicId=topic_id)
+    assert answer["sessionConfig"]["nativeReply"] is False
+    assert "CAPTURE ONLY" in instruction_of(await minted(world))
+    answer = await learner.call("getLiveSessionToken", sessionId="s1")
+    assert answer["sessionConfig"]["nativeReply"] is stored
+    assert ("CAPTURE ONLY" in instruction_of(await minted(world))) is not stored
+    answer = await learner.call("getLiveSessionToken", sessionId="s1", topicId=topic_id)
+    assert answer["sessionConfig"]["nativeReply"] is True
+    assert await learner.refused("getLiveSessionToken", topicId="0" * 64) == "failed-precondition"
 
 
 @pytest.mark.req("API-26")
@@ -135,18 +164,93 @@ async def test_foreign_ids_open_nothing(world: World, learner: Person) -> None:
     assert await world.calls(bo) == 1
 
 
-@pytest.mark.req("API-30", "DATA-45")
+@pytest.mark.req("API-30", "API-32", "DATA-29", "DATA-45", "VOICE-8", "PROMPT-35", "RTC-22")
 @pytest.mark.parametrize(
-    "config", [{"liveNativeReply": False}, {"liveModel": "gemini-3.1-flash-live-preview"}]
+    ("config", "native", "mark"),
+    [
+        ({}, True, "TUTOR STATE UPDATE"),
+        ({"liveModel": "gemini-3.8-live-extended-thinking"}, True, "TUTOR STATE UPDATE"),
+        ({"liveNativeReply": False}, False, "CAPTURE ONLY"),
+        ({"liveModel": LEGACY}, False, "CAPTURE ONLY"),
+        ({**FLOW_C, "liveModel": "gemini-3.8-live"}, False, "CAPTURE ONLY"),
+        ({**FLOW_C, "liveAgentVoiceEnabled": True}, False, "CAPTURE ONLY"),
+        (FLOW_C, False, "advance_turn"),
+    ],
+    ids=str,
 )
-async def test_another_kind_of_voice_is_refused_plainly(
-    world: World, learner: Person, config: dict[str, Any]
+async def test_every_mode_has_its_token(
+    world: World, learner: Person, config: dict[str, Any], native: bool, mark: str
 ) -> None:
     topic_id = await learner.ground()
     await world.configure(**config)
-    body = {"sessionId": "s1", "topicId": topic_id}
-    assert await learner.refused("getLiveSessionToken", **body) == "failed-precondition"
-    assert await world.calls(learner) == 1
+    answer = await learner.call("getLiveSessionToken", sessionId="s1", topicId=topic_id)
+    assert answer["sessionConfig"]["nativeReply"] is native
+    assert answer["model"] == config.get("liveModel", "gemini-3.8-live")
+    setup = await minted(world)
+    text = instruction_of(setup)
+    for word in ("TUTOR STATE UPDATE", "CAPTURE ONLY", "advance_turn"):
+        assert (word in text) is (word == mark)
+    live = await compose_live(world.ctx, caller(learner), "s1", topic_id)
+    assert live.setup.instruction == text
+    declared = [tool["functionDeclarations"] for tool in setup.get("tools") or []]
+    if mark != "advance_turn":
+        assert declared == []
+        return
+    assert f"META sessionId=s1\nMETA topicId={topic_id}" in text
+    ((tool,),) = declared
+    assert tool["name"] == "advance_turn"
+    assert tool["parameters"]["required"] == ["learnerText", "sessionId", "topicId"]
+    assert set(tool["parameters"]["properties"]) == {"learnerText", "sessionId", "topicId"}
+
+
+@pytest.mark.req("DATA-36", "DATA-37", "DATA-38", "DATA-39", "DATA-40", "DATA-41", "DATA-42")
+@pytest.mark.parametrize("native", [True, False])
+async def test_speech_settings_reach_the_token_and_the_client(
+    world: World, learner: Person, native: bool
+) -> None:
+    topic_id = await learner.ground()
+    await world.configure(
+        liveNativeReply=native,
+        liveVadEnabled=False,
+        liveVadSilenceDurationMs=700,
+        liveVadPrefixPaddingMs=120,
+        liveVadStartOfSpeechSensitivity="START_SENSITIVITY_LOW",
+        liveVadEndOfSpeechSensitivity="no such thing",
+        liveOutputAudioTranscriptionEnabled=False,
+    )
+    answer = await learner.call("getLiveSessionToken", sessionId="s1", topicId=topic_id)
+    assert answer["sessionConfig"]["vad"] == {
+        "enabled": False,
+        "silenceDurationMs": 700,
+        "prefixPaddingMs": 120,
+        "startOfSpeechSensitivity": "START_SENSITIVITY_LOW",
+        "endOfSpeechSensitivity": "END_SENSITIVITY_HIGH",
+    }
+    assert answer["sessionConfig"]["outputAudioTranscriptionEnabled"] is native
+    setup = await minted(world)
+    detection = camel(setup["realtimeInputConfig"])["automaticActivityDetection"]
+    assert detection == {
+        "disabled": True,
+        "silenceDurationMs": 700,
+        "prefixPaddingMs": 120,
+        "startOfSpeechSensitivity": "START_SENSITIVITY_LOW",
+        "endOfSpeechSensitivity": "END_SENSITIVITY_HIGH",
+    }
+    assert ("outputAudioTranscription" in setup) is native
+    assert "speechConfig" not in setup["generationConfig"]
+    live = await compose_live(world.ctx, caller(learner), "s1", topic_id)
+    peers = live.setup
+    assert (peers.vad_enabled, peers.silence_ms, peers.prefix_ms) == (False, 700, 120)
+    assert peers.start_sensitivity == "START_SENSITIVITY_LOW"
+    assert peers.output_transcription is native
+
+
+@pytest.mark.req("VOICE-53", "VOICE-54", "API-27")
+async def test_the_api_says_what_a_holder_of_a_token_does_on_a_new_style(learner: Person) -> None:
+    _, api = await learner.get("/api/openapi.json")
+    words = " ".join(json.dumps(api).replace("\\n", " ").split())
+    assert "Voice stopped to apply the new style. Tap the mic to continue." in words
+    assert "Style changes apply from the next reply." in words
 
 
 @pytest.mark.req("AUTH-14", "API-50")
