@@ -59,6 +59,11 @@ class Delivery:
     ) -> Move:
         """`lines`, then the next question about the point in question."""
         state = self.progress
+        if self.unaided:
+            self._turn_to(fresh := self._unasked())
+            if fresh is None:
+                state.question = state.meta = ""
+                return Move(mode, (*(line for line in lines if line), *phrases.NOTHING_LEFT))
         point = state.asked
         if point is None:
             return Move(mode, tuple(line for line in lines if line), explained)
@@ -91,7 +96,7 @@ class Delivery:
         if state.asked is None or state.asked in state.covered:
             self._turn_to(self._next())
             return self._go_on(mode, lines, explained=explained)
-        if not state.question or "…" in state.question:
+        if self.unaided or not state.question or "…" in state.question:
             return self._go_on(mode, lines, explained=explained)
         state.meta = ""
         said = [line.replace("?", ".") for line in lines if line]
@@ -250,6 +255,13 @@ class Delivery:
     def _ask_of(self, question: str) -> Ask | None:
         found = self.material.find(question)
         return found[1] if found is not None else None
+
+    def _unasked(self) -> int | None:
+        """The open point with a question that was not put yet, the one in question first."""
+        state = self.progress
+        still_open = [at for at in range(len(self.judge.points)) if at not in state.covered]
+        fresh = [at for at in still_open if state.times.get(at, 0) < len(self.material.asks[at])]
+        return min(fresh, key=lambda at: (at != state.asked, at in state.parked, at), default=None)
 
     def _done(self) -> bool:
         return self.progress.done(len(self.judge.points))

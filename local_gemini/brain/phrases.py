@@ -79,7 +79,12 @@ OPENERS = (
     *(WAITING[1], GOOD_QUESTION, ONCE_MORE, "Hello."),
 )
 NO_KNOWLEDGE_HERE = (
-    "As the local tutor I have no knowledge of my own here, so you explain and I ask."
+    "As the local tutor I have no knowledge of my own here, so you explain and I ask. "
+    "Pasting a document works better."
+)
+NOTHING_LEFT = (
+    "Without a text I have no further questions about this topic.",
+    "Paste a document about it, and we can go on with that.",
 )
 
 

@@ -300,3 +300,23 @@ def test_any_words_get_an_answer(style: str, said: list[str]) -> None:
         if style == "Socratic":
             assert " ".join(sentences).count("?") <= 1
         tutor.heard(" ".join(sentences), interrupted=False)
+
+
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize(
+    "words", ["no", "Hello", "What is it?", "Tell me more about tides?", "Can you give an example?"]
+)
+def test_a_bare_topic_never_asks_the_same_twice(style: str, words: str) -> None:
+    prompt = "TASK ground-topic\nTITLE: Ocean tides\nBUDGET digestChars=6000 outlineMax=20"
+    request: dict[str, Any] = {"contents": [{"role": "user", "parts": [{"text": prompt}]}]}
+    grounded = json.loads(BRAIN.generate("any", request).text or "")
+    tutor = BRAIN.mind(live_instruction(grounded, style, topic="Ocean tides"))
+    opening = say(tutor, "")
+    assert "no knowledge of my own" in opening
+    assert "Pasting a document works better." in opening
+    asked = [opening.split(". ")[-1]]
+    for _ in range(30):
+        reply = tutor.answer(words)
+        asked += [line.split(": ")[-1].lower() for line in reply if line.endswith("?")]
+    assert len(asked) == len(set(asked))
+    assert "Paste a document" in reply[-1]
