@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator
 from datetime import time
 
@@ -12,11 +13,19 @@ from server.news.lease import AlreadyRan, LeaseHeld
 from server.news.pipeline import run_scheduled
 from server.scheduler import Daily
 
+log = logging.getLogger(__name__)
+
 NEWS_AT = time(5, 0)  # UTC
 
 
 async def gather_news(ctx: Context) -> bool:
-    """Whether today is settled; a run that somebody else is at is waited for, then made."""
+    """Whether today is settled; a run that somebody else is at is waited for, then made.
+
+    Without a model that searches there is nothing to gather, which is no failure.
+    """
+    if not ctx.model_access.searches:
+        log.info("news_pipeline_skipped_no_search")
+        return True
     try:
         await run_scheduled(ctx)
     except AlreadyRan:
