@@ -13,7 +13,7 @@ import ssl
 import sys
 from collections.abc import Sequence
 
-from aiohttp import web
+from aiohttp import web, web_response
 
 from server import log as logs
 from server.app import CONTEXT, Extra, build_app
@@ -24,6 +24,7 @@ from server.identity.local import SecretDamaged
 from server.identity.port import SignInUnusable
 from server.local_model import LocalTutorMissing
 from server.news.schedule import news_schedule
+from server.security import SERVER
 from server.settings import Settings, SettingsInvalid, load_settings
 from server.sign_in import mint_admin_link
 from server.store.port import CannotOpen, StoreDown
@@ -79,7 +80,10 @@ async def serve(settings: Settings, extras: Sequence[Extra] = EXTRAS) -> None:
         app = build_app(settings, extras=extras)
     except (OSError, SecretDamaged) as error:
         raise CannotStart(f"cannot use {settings.data_dir}: {error}") from error
-    runner = web.AppRunner(app, access_log=None, shutdown_timeout=SHUTDOWN_S)
+    # What aiohttp answers by itself, to a request that is none, names no versions either.
+    web_response.SERVER_SOFTWARE = SERVER  # type: ignore[attr-defined]
+    # Compressed bodies are refused by `bodies.read_json`, in our own words.
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=SHUTDOWN_S, auto_decompress=False)
     try:
         await _set_up(runner, settings)
         site = web.TCPSite(runner, settings.host, settings.port, ssl_context=_tls_context(settings))

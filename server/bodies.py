@@ -6,11 +6,14 @@ import asyncio
 import json
 from typing import Any, NoReturn
 
-from aiohttp import web
+from aiohttp import hdrs, web
+from aiohttp.http_exceptions import HttpProcessingError
 
 from server.errors import Code, Refused, invalid
 
 JSON_TYPE = "application/json"
+# Decompressing would let a small request become a large one.
+IDENTITY = "identity"
 # A body that trickles in would hold its connection forever.
 BODY_DEADLINE_S = 30.0
 
@@ -26,6 +29,8 @@ async def read_json(request: web.Request, limit: int) -> Any:
     """
     if request.content_type != JSON_TYPE:
         raise invalid(f"Send the request as {JSON_TYPE}.")
+    if request.headers.get(hdrs.CONTENT_ENCODING, IDENTITY).strip().lower() != IDENTITY:
+        raise invalid("Send the request uncompressed.")
     if request.content_length is not None and request.content_length > limit:
         raise _too_large(limit)
     body = bytearray()
@@ -37,6 +42,8 @@ async def read_json(request: web.Request, limit: int) -> Any:
                     raise _too_large(limit)
     except TimeoutError:
         raise Refused(Code.DEADLINE_EXCEEDED, "The request took too long to arrive.") from None
+    except (ConnectionResetError, web.RequestPayloadError, HttpProcessingError):
+        raise invalid("The request did not arrive whole.") from None
     return parse_json(bytes(body))
 
 

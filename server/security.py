@@ -45,8 +45,9 @@ CSP = "; ".join(
         "frame-ancestors 'none'",
     )
 )
+SERVER = "pidjin"
 HEADERS = {
-    "Server": "pidjin",
+    "Server": SERVER,
     "Content-Security-Policy": CSP,
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
@@ -197,6 +198,8 @@ def guard(settings: Settings, limits: Limits, metrics: Metrics) -> Middleware:
             response.set_status(error.status)
             if hdrs.ALLOW in error.headers:
                 response.headers[hdrs.ALLOW] = error.headers[hdrs.ALLOW]
+        except ConnectionResetError:
+            raise  # nobody is left to be told
         except Exception as error:  # boundary: the client gets an envelope, the log the cause
             known = translate(error)
             if known is None:

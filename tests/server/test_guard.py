@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from aiohttp import web
+from aiohttp.base_protocol import BaseProtocol
+from aiohttp.http_exceptions import TransferEncodingError
+from aiohttp.streams import StreamReader
+from aiohttp.test_utils import make_mocked_request
 from hypothesis import given
 from hypothesis import strategies as st
 
+from server.bodies import read_json
 from server.context import Context
 from server.errors import HTTP_STATUS, Code, PidjinError, Refused
 from server.operations.topics import GROUND_TOPIC
@@ -94,6 +101,36 @@ async def test_a_form_of_another_site_is_never_read(world: World) -> None:
         ) as response:
             assert response.status == 400
     assert await world.ctx.store.query("users") == []
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "deflate", "GZIP", "identity, gzip"])
+async def test_a_compressed_body_is_refused(world: World, encoding: str) -> None:
+    headers = {"Content-Type": "application/json", "Content-Encoding": encoding}
+    body = gzip.compress(json.dumps(FORM).encode())
+    async with world.client.post("/api/signUp", data=body, headers=headers) as response:
+        assert response.status == 400
+        if response.content_type == "application/json":
+            assert (await response.json())["error"]["code"] == "invalid-argument"
+    assert await world.ctx.store.query("users") == []
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ConnectionResetError("Connection lost"),
+        web.RequestPayloadError("broken"),
+        TransferEncodingError("zz"),
+    ],
+    ids=repr,
+)
+async def test_a_body_that_breaks_off_is_no_bug(error: Exception) -> None:
+    body = StreamReader(BaseProtocol(asyncio.get_running_loop()), 2**16)
+    body.set_exception(error)
+    headers = {"Content-Type": "application/json"}
+    request = make_mocked_request("POST", "/api/signUp", headers, payload=body)
+    with pytest.raises(Refused, match="did not arrive whole") as caught:
+        await read_json(request, 1000)
+    assert caught.value.code is Code.INVALID_ARGUMENT
 
 
 # --- rates --------------------------------------------------------------------------------------

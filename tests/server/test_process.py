@@ -119,6 +119,23 @@ async def server(tmp_path: Path) -> AsyncIterator[Server]:
                 await process.communicate()
 
 
+async def test_what_is_no_request_of_ours_is_answered_without_a_version(server: Server) -> None:
+    async with aiohttp.ClientSession(server.origin) as http:
+        for encoding in ("br", "zstd", "gzip"):
+            headers = {"Content-Type": "application/json", "Content-Encoding": encoding}
+            async with http.post("/api/signUp", data=b"\x00{", headers=headers) as response:
+                assert (await response.json())["error"]["message"] == (
+                    "Send the request uncompressed."
+                )
+    reader, writer = await asyncio.open_connection("127.0.0.1", int(server.origin.split(":")[2]))
+    writer.write(b"GET / HTTP/1.1\r\nHost: x\r\nbroken header\r\n\r\n")
+    answer = await asyncio.wait_for(reader.read(), READY_S)
+    writer.close()
+    assert answer.startswith(b"HTTP/1.1 400") or answer.startswith(b"HTTP/1.0 400")
+    assert b"Server: pidjin\r\n" in answer
+    assert b"aiohttp" not in answer
+
+
 @pytest.mark.req("CARD-17", "AUTH-14", "TEST-15")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 async def test_the_printed_link_signs_in_and_a_signal_stops_in_order(
