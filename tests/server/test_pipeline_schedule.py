@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -76,17 +75,16 @@ async def test_switched_off_nothing_at_all_happens(
 
 @pytest.mark.req("PIPE-9")
 async def test_without_a_model_that_searches_the_day_is_passed_over_in_one_line(
-    world: World, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "server")
-    blind = replace(world.ctx.model_access, searches=False)
-    monkeypatch.setattr(world.ctx.models, "_access", blind)
-    before = await everything(world)
-    assert await gather_news(world.ctx) is True
+    async with open_world(tmp_path, searches=False) as world:
+        before = await everything(world)
+        assert await gather_news(world.ctx) is True
+        assert await everything(world) == before
     assert [r.message for r in caplog.records if "news" in r.message] == [
         "news_pipeline_skipped_no_search"
     ]
-    assert await everything(world) == before
 
 
 @pytest.mark.req("API-45")
