@@ -16,9 +16,8 @@ from server.errors import denied, invalid, missing
 from server.operations.owned import owned_topic
 from server.roles import Role, require, role_of
 from server.security import Limits
-from server.store.port import Doc
+from server.store.port import ID, Doc
 from server.store.records import (
-    SESSION_ID,
     STYLES,
     TOPIC_ID,
     session_path,
@@ -132,7 +131,7 @@ class Reads:
         caller = await self._caller(request, Role.APPROVED)
         session_id = request.match_info["sessionId"]
         doc = None
-        if SESSION_ID.match(session_id):
+        if ID.match(session_id):
             doc = await self._ctx.store.get(session_path(session_id))
         if doc is None:
             raise missing("There is no such conversation.")
@@ -190,7 +189,7 @@ class Reads:
         last = request.query.get("after")
         if not last:
             return None
-        doc = await self._ctx.store.get(path(last)) if SESSION_ID.match(last) else None
+        doc = await self._ctx.store.get(path(last)) if ID.match(last) else None
         if doc is None or (owner is not None and doc.data.get("uid") != owner):
             raise invalid("after: no such entry")
         return doc

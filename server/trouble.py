@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from agent.failures import ModelError, ModelRefused, ModelTimeout, ModelUnavailable
-from server.errors import Code, PidjinError, Refused, Unavailable, not_ready
-from server.store.port import Conflict, StoreDown, TooLarge
+from server.errors import Code, PidjinError, Refused, Unavailable, invalid, not_ready
+from server.store.port import Conflict, Invalid, StoreDown, TooLarge
 
 log = logging.getLogger(__name__)
 
@@ -38,6 +38,8 @@ def translate(error: Exception) -> PidjinError | None:
             )
         case TooLarge():
             return not_ready("This conversation is full. Please start a new one.")
+        case Invalid():
+            return invalid("The request contains a name or value that cannot be stored.")
         case _:
             return None
 

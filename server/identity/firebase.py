@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import hmac
 import logging
-import re
 import secrets
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
@@ -26,6 +25,7 @@ from server.errors import Code, Refused, Unavailable
 from server.identity.local import DEV_IDENTITY, DEV_UID
 from server.identity.port import Identity, SignedIn, SignInUnusable
 from server.identity.verified import Expiring, digest
+from server.store.port import ID
 
 log = logging.getLogger(__name__)
 
@@ -42,7 +42,6 @@ SIGN_OUT_LIFETIME = timedelta(hours=1, seconds=CLOCK_SKEW_S)
 WORKERS = 2
 NAME_MAX_CHARS = 80
 EMAIL_MAX_CHARS = 254
-_UID = re.compile(r"(?!__.*__\Z)[A-Za-z0-9_-]{1,128}\Z")
 
 
 def _refused(message: str = "Please sign in.") -> Refused:
@@ -173,7 +172,7 @@ class FirebaseIdentity:
 def _signed_in(claims: dict[str, Any]) -> SignedIn:
     """Raises Refused for an account without an e-mail address (anonymous, or by phone)."""
     uid, email = str(claims["uid"]), str(claims.get("email") or "")
-    if not _UID.match(uid) or len(email) > EMAIL_MAX_CHARS:
+    if not ID.match(uid) or len(email) > EMAIL_MAX_CHARS:
         raise _refused("This account cannot be used here.")
     if not email:
         raise _refused("Please sign in with an account that has an e-mail address.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from agent.news import TITLE_CHARS
 from agent.prompts.quoting import one_line
@@ -13,7 +13,7 @@ from server.clock import stamp
 from server.context import Context
 from server.errors import missing, not_ready
 from server.news.catalog import Status, catalog_path, item_id, item_to_wire, new_item
-from server.operations.fields import NotBlank
+from server.operations.fields import NotBlank, StoreId
 from server.registry import Operation, Wire
 from server.roles import Role
 from server.store.port import AlreadyExists, Doc, Document, Transaction
@@ -23,7 +23,6 @@ DESCRIPTION_MAX_CHARS = 1_000
 THEME_MAX_CHARS = 100
 THEMES_MAX = 10
 
-ItemId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,128}$")]
 _OneLine = AfterValidator(one_line)
 Title = Annotated[str, Field(max_length=TITLE_CHARS), NotBlank, _OneLine]
 Query = Annotated[str, Field(max_length=QUERY_MAX_CHARS), NotBlank, _OneLine]
@@ -48,7 +47,7 @@ class CreateTopicRequest(Wire):
 class UpdateTopicRequest(Wire):
     """What is not given stays."""
 
-    id: ItemId
+    id: StoreId
     title: Title | None = None
     search_query: Query | None = None
     description: Description | None = None

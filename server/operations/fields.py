@@ -7,10 +7,22 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, StringConstraints
 
 from agent.prompts.quoting import one_line
+from server.store.port import ID
 
-SessionId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,128}$")]
+
+def _storable(value: str) -> str:
+    if not ID.match(value):
+        raise ValueError("must not begin and end with __")
+    return value
+
+
+# The pattern is for the API's description: it cannot say what `ID` says.
+StoreId = Annotated[
+    str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,128}$"), AfterValidator(_storable)
+]
+SessionId = StoreId
 TopicId = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
-Uid = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,128}$")]
+Uid = StoreId
 Style = Literal["socratic", "conversational", "lecture"]
 
 REVEAL_STATE_MAX_CHARS = 32_000

@@ -22,7 +22,8 @@ DEFAULT_LIMIT = 100
 DEFAULT_ATTEMPTS = 5
 
 _FIELD = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}\Z")
-_KEY = re.compile(r"(?!__.*__\Z)[A-Za-z0-9_-]{1,128}\Z")
+# Ids that a client may choose, and keys of stored objects: what every backend takes (DATA-25).
+ID = re.compile(r"(?!__.*__\Z)[A-Za-z0-9_-]{1,128}\Z")
 _SEGMENT = re.compile(r"(?!__.*__\Z)(?!\.{1,2}\Z)[^/\x00]{1,200}\Z")
 
 
@@ -126,7 +127,7 @@ def check_value(value: object, *, in_array: bool = False, depth: int = 0) -> Non
             check_value(item, in_array=True, depth=depth + 1)
     elif isinstance(value, dict):
         for key, item in value.items():
-            if not isinstance(key, str) or not _KEY.match(key):
+            if not isinstance(key, str) or not ID.match(key):
                 raise Invalid(f"bad key: {key!r}")
             check_value(item, depth=depth + 1)
     else:

@@ -15,7 +15,6 @@ from server.clock import moment, stamp
 from server.store.port import MAX_DEPTH, Document
 
 STYLES = ("socratic", "conversational", "lecture")
-SESSION_ID = re.compile(r"[A-Za-z0-9_-]{1,128}\Z")
 TOPIC_ID = re.compile(r"[0-9a-f]{64}\Z")
 # One turn's stored progress, in characters of JSON-like content; the rest is cut away.
 PROGRESS_TEXT_MAX = 500

@@ -205,6 +205,10 @@ def faulty(app: web.Application, ctx: Context) -> None:
     async def gone(request: web.Request) -> web.Response:
         raise Refused(Code.RESOURCE_EXHAUSTED, "Later.", retry_after_s=7)
 
+    async def unstorable(request: web.Request) -> web.Response:
+        return web.json_response(await ctx.store.get("users/__x__") is None)
+
+    app.router.add_get("/api/unstorable", unstorable)
     app.router.add_get("/api/bug", bug)
     app.router.add_get("/api/gone", gone)
 
@@ -228,6 +232,12 @@ async def test_a_bug_is_an_envelope_and_its_trace_is_in_the_log_only(
 async def read_text(world: World, path: str, **headers: str) -> tuple[int, str]:
     async with world.client.get(path, headers=headers) as response:
         return response.status, await response.text()
+
+
+async def test_what_no_store_takes_is_the_callers_mistake(tmp_path: Path) -> None:
+    async with open_world(tmp_path, extras=(faulty,)) as world:
+        status, answer = await world.get("/api/unstorable")
+        assert (status, answer["error"]["code"]) == (400, "invalid-argument")
 
 
 @pytest.mark.req("API-1")

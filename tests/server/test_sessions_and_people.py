@@ -105,10 +105,27 @@ async def test_a_foreign_session_keeps_its_style(world: World) -> None:
     assert "preferredStyle" not in (await ada.get("/api/me"))[1]
 
 
+@pytest.mark.parametrize("name", ["__proto__", "__x__", "____"])
+async def test_ids_that_no_store_takes_are_refused(world: World, name: str) -> None:
+    learner, admin = await world.learner(), await world.admin()
+    topic_id = await learner.ground()
+    for operation in ("endSession", "reopenSession", "deleteSession"):
+        assert await learner.refused(operation, sessionId=name) == "invalid-argument"
+    turn = {"sessionId": name, "topicId": topic_id, "utterance": "Hello?"}
+    assert await learner.refused("dialogueTurn", **turn) == "invalid-argument"
+    assert await admin.refused("approveUser", uid=name) == "invalid-argument"
+    assert (await admin.post(f"/api/admin/users/{name}/revoke"))[0] == 400
+    item = {"id": name, "title": "Tides"}
+    assert await admin.refused("adminUpdateTopic", **item) == "invalid-argument"
+    assert (await learner.get(f"/api/sessions/{name}"))[0] == 404
+    assert (await learner.get(f"/api/sessions?after={name}"))[0] == 400
+    assert (await admin.get(f"/api/admin/users?after={name}"))[0] == 400
+
+
 # --- people -------------------------------------------------------------------------------------
 
 
-@pytest.mark.req("API-39", "AUTH-23", "DATA-1", "CARD-11")
+@pytest.mark.req("API-39", "AUTH-23", "DATA-1", "CARD-11", "GOTCHA-12")
 @pytest.mark.parametrize(
     ("operation", "verb", "role"),
     [
