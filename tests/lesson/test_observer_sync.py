@@ -72,7 +72,7 @@ async def test_a_slow_observer_delays_nobody_and_keeps_the_order(tmp_path: Path)
             assert told == ["First.", "Second.", "Third."]
 
 
-@pytest.mark.req("OBS-21", "OBS-22", "OBS-9", "OBS-19", "OBS-20", "VOICE-50")
+@pytest.mark.req("OBS-21", "OBS-22", "OBS-9", "OBS-19", "OBS-20", "VOICE-50", "GOTCHA-14")
 async def test_updates_wait_for_quiet_and_the_latest_wins(tmp_path: Path) -> None:
     observer = Observer()
     first, second = observer.hold("First."), observer.hold("Second.")

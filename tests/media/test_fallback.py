@@ -93,6 +93,7 @@ async def test_the_public_api_carries_both_directions() -> None:
     assert pitch(_mono(frames[5:60]), 48_000) == pytest.approx(440, rel=0.01)
 
 
+@pytest.mark.req("VOICE-40", "GOTCHA-5")
 async def test_a_peer_without_opus_is_served() -> None:
     async with MediaPlane(host="127.0.0.1", udp_port=0) as plane:
         server, frames = await _talk(plane, "opus")

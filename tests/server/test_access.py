@@ -239,7 +239,7 @@ ADMIN_POSTS = (
 )
 
 
-@pytest.mark.req("AUTH-7", "AUTH-8", "API-3", "API-9", "RULES-12")
+@pytest.mark.req("AUTH-6", "AUTH-7", "AUTH-8", "API-3", "API-9", "RULES-12")
 @pytest.mark.parametrize("role", ["pending", "rejected", "foo", "", None, 7])
 async def test_without_access_everything_but_me_is_refused(world: World, role: Any) -> None:
     person = await world.sign_up()

@@ -97,7 +97,7 @@ async def test_coverage_only_grows_and_a_client_cannot_shrink_it(world: World) -
     assert len((await session(world))["turns"]) == 3
 
 
-@pytest.mark.req("OBS-1", "OBS-3", "OBS-4", "OBS-5", "OBS-9", "RTC-22")
+@pytest.mark.req("OBS-1", "OBS-3", "OBS-4", "OBS-5", "OBS-9", "RTC-22", "GOTCHA-15")
 async def test_an_observed_turn_stores_what_was_spoken(world: World) -> None:
     learner = await world.learner()
     topic_id = await learner.ground()

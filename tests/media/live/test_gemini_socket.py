@@ -116,7 +116,9 @@ def test_the_one_private_name_of_the_sdk_is_where_we_expect_it() -> None:
     assert "self._ws = websocket" in source
 
 
-@pytest.mark.req("VOICE-5", "VOICE-6", "VOICE-7", "VOICE-8", "VOICE-9", "VOICE-10", "VOICE-48")
+@pytest.mark.req(
+    "VOICE-5", "VOICE-6", "VOICE-7", "VOICE-8", "VOICE-9", "VOICE-10", "VOICE-48", "GOTCHA-2"
+)
 async def test_the_setup_frame_of_the_defaults_is_golden() -> None:
     async with served() as service:
         session = await service.connector().connect(SETUP)
