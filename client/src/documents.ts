@@ -1,4 +1,4 @@
-// What may be read as a document: types, sizes, titles. Pure.
+// What a conversation starts from, and what may be read as a document: types, sizes, titles. Pure.
 import { S } from './strings.ts';
 
 export const TOPIC_CHARS_MAX = 500;
@@ -9,6 +9,11 @@ const TITLE_CHARS_MAX = 120;
 const PASTE_TITLE_WORDS = 8;
 const PASTE_TITLE_CHARS = 60;
 const TYPES: Record<string, string> = { pdf: 'application/pdf', txt: 'text/plain', md: 'text/markdown' };
+
+export type Kind = 'core' | 'news' | 'document';
+
+/** What is offered first: the local tutor knows nothing but the text it is given. */
+export const firstKind = (localTutor: boolean): Kind => localTutor ? 'document' : 'core';
 
 export type Verdict = { mimeType: string; title: string; problem: string };
 

@@ -1,5 +1,5 @@
 // Choosing what to remember: a concept in words, news, or a document as file or paste.
-import { signal, type Signal } from '@preact/signals';
+import { computed, signal, type Signal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import { chooseStyle, chooseTab, family, nextStyle, startDocument, startNews, startTopic, state } from './actions.ts';
 import { Icon } from './icons.tsx';
@@ -7,10 +7,10 @@ import { NewsSuggestions } from './news-suggestions.tsx';
 import { IconButton, StyleChips } from './parts.tsx';
 import { styleNow } from './state.ts';
 import { S } from './strings.ts';
-import { acceptFile, DOCUMENT_CHARS_MAX, titleOfPaste, TOPIC_CHARS_MAX } from './documents.ts';
+import { acceptFile, DOCUMENT_CHARS_MAX, firstKind, titleOfPaste, TOPIC_CHARS_MAX, type Kind } from './documents.ts';
 
-type Kind = 'core' | 'news' | 'document';
-const kind = signal<Kind>('core');
+const chosenKind = signal<Kind | null>(null);
+const kind = computed<Kind>(() => chosenKind.value ?? firstKind(state.value.identity?.localTutor === true));
 const topic = signal('');
 const news = signal('');
 const file = signal<File | null>(null);
@@ -117,10 +117,15 @@ export function Picker() {
         <div class="kinds" role="group" aria-label={S.kinds}>
           {KINDS.map(([value, label]) => (
             <button key={value} type="button" class="chip" aria-pressed={kind.value === value} disabled={busy}
-              onClick={() => { kind.value = value; problem.value = ''; }}>{label}</button>
+              onClick={() => { chosenKind.value = value; problem.value = ''; }}>{label}</button>
           ))}
         </div>
-        {kind.value === 'core' && <TypedTopic typed={topic} label={S.topic} busy={busy} />}
+        {kind.value === 'core' && (
+          <>
+            {state.value.identity?.localTutor && <p class="note"><Icon name="info" />{S.coreLocal}</p>}
+            <TypedTopic typed={topic} label={S.topic} busy={busy} />
+          </>
+        )}
         {kind.value === 'news' && (
           <>
             {state.value.identity?.localTutor && <p class="note"><Icon name="info" />{S.newsLocal}</p>}

@@ -68,6 +68,7 @@ export const S = {
   newsHeader: 'Suggested news topics (choose one or type your own)',
   newsNone: 'No suggestions yet — type what you want to hear about.',
   newsUnloaded: 'The suggestions could not be loaded. You can still type your own.',
+  coreLocal: 'The local tutor knows nothing of its own about a concept: you explain, and it asks. Pasting a document works better.',
   newsLocal: 'News needs web search, which the local tutor does not have. Choose a concept, or bring a document of your own.',
   updatedToday: (time: string) => `updated ${time} today`,
   updatedOn: (day: string) => `updated ${day}`,

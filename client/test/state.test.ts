@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { agendaButton, agendaOf, viewAgenda } from '../src/agenda.ts';
-import { acceptFile, FILE_BYTES_MAX, titleOfPaste } from '../src/documents.ts';
+import { acceptFile, FILE_BYTES_MAX, firstKind, titleOfPaste } from '../src/documents.ts';
 import { CallFailed, errorText, failureText, mayDictate, voiceProblemText } from '../src/errors.ts';
 import { backoffS, envelope, parse } from '../src/protocol.ts';
 import { INITIAL, reduce, styleNow, type Event, type Me, type State } from '../src/state.ts';
@@ -175,6 +175,11 @@ test('documents: types by name, sizes, titles', () => {
   assert.equal(titleOfPaste('e.g. version 2.0 of the plan'), 'e.g. version 2.0 of the plan');
   assert.equal(titleOfPaste('deoxyribonucleic '.repeat(6)), 'deoxyribonucleic deoxyribonucleic deoxyribonucleic');
   assert.equal(titleOfPaste('x'.repeat(200)), 'x'.repeat(60));
+});
+
+// @req UI-8
+test('the local tutor is offered a document first, a model with knowledge a concept', () => {
+  assert.deepEqual([firstKind(true), firstKind(false)], ['document', 'core']);
 });
 
 test('times: today, this week, this year, before', () => {

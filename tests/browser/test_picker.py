@@ -60,8 +60,13 @@ async def test_each_kind_shows_its_own_input(visit: Visits, size: str) -> None:
         page = visitor.page
         await expect(visitor.heading("What do you want to remember?")).to_be_visible()
         core, document = visitor.button(KINDS[0]), visitor.button(KINDS[2])
+        # The local tutor knows nothing but a text that it is given.
+        await expect(core).to_have_attribute("aria-pressed", "false")
+        await expect(document).to_have_attribute("aria-pressed", "true")
+
+        await core.click()
         await expect(core).to_have_attribute("aria-pressed", "true")
-        await expect(document).to_have_attribute("aria-pressed", "false")
+        await visitor.see(words()["coreLocal"])
         await expect(page.get_by_placeholder(HINT)).to_be_visible()
         await expect(visitor.button("Start Conversation")).to_be_disabled()
         await page.get_by_placeholder(HINT).fill("   ")
@@ -90,6 +95,7 @@ async def test_a_concept_in_words(visit: Visits) -> None:
     async with visit() as visitor:
         page = visitor.page
         sent = await _sent(visitor, "groundTopic")
+        await visitor.button(KINDS[0]).click()
         topic = page.get_by_placeholder(HINT)
         await topic.fill("  photosynthesis  ")
         await topic.press("Enter")
