@@ -2,8 +2,8 @@
 
 Forwards nothing in silence; at an opening the pre-roll comes first, sample-exact and never twice;
 after speech it stays open long enough for the service to notice the end. It never ends a turn
-(VOICE-32), except in its own-turns mode, where its events bracket the activity. No I/O; time is
-that of the blocks.
+(VOICE-32), except in its own-turns mode, where it brackets the activity. No I/O; time is that of
+the blocks.
 """
 
 from __future__ import annotations
@@ -15,35 +15,39 @@ from typing import Literal
 
 import numpy as np
 
+from media.echo import Echo, Hearing
+from media.endpoint import Endpoint
 from media.ptt import TAIL_MS, Hold, Passage
-from media.turn_events import SpeechEnded, SpeechEvidence, SpeechStarted, SpeechSustained
-from media.vad import SpeechDetector
+from media.room import Room
+from media.turn_events import SpeechEnded, SpeechEvidence, SpeechStarted
+from media.utterance import ADMITTED, BLOCK_MS, SpeechEvent, Threshold, Utterances
+from media.vad import SpeechDetector, VadReading
 
-BLOCK_MS = 20
+__all__ = ["Evidence", "Gate", "GateEvent", "GateSettings", "GateStep", "Threshold"]
+
 BLOCK_BYTES = 640
 SILENCE = bytes(BLOCK_BYTES)
 # On top of the service's silence duration, for the lag of its own detector (RTC-8).
 MARGIN_MS = 200
-# A sign comes this much after the voice began (median of stage 1).
-ONSET_LAG_MS = 40
 # A warm block is a sign only above -45 dBFS.
 LOUD = 32768 * 10 ** (-45 / 20)
 # The meter: -60 dBFS is 0, -10 dBFS is 1; it falls by a fifth a block.
 METER_FLOOR_DB, METER_TOP_DB, METER_FALL = -60.0, -10.0, 0.8
+# One window of stage 2 this sure counts for two.
+STRONG = 0.85
+# Thresholds: usually, and with music or people in the background; over the tutor; and while the
+# tutor is heard and nobody knows yet whether their voice comes back.
+QUIET = Threshold(speech=0.5, sure_ms=40, signs_ms=40)
+CERTAIN = Threshold(speech=STRONG, sure_ms=20, signs_ms=40)
+RESTLESS = Threshold(speech=0.8, sure_ms=60, signs_ms=60)
+OVER_TUTOR = Threshold(speech=0.6, sure_ms=40, signs_ms=60)
+UNSURE = Threshold(speech=0.6, sure_ms=200, signs_ms=300, evidence_ms=160)
+# Most that may wait at the gate on top of the pre-roll, while a cough over the tutor is ruled out.
+WAITING_MS = 600
 
 Evidence = SpeechEvidence
-GateEvent = SpeechEvidence | SpeechStarted | SpeechSustained | SpeechEnded
+GateEvent = SpeechEvent
 Mode = Literal["open", "ptt"]
-
-
-@dataclass(frozen=True, slots=True)
-class Threshold:
-    """When speech is certain: `sure_ms` voiced by stage 2 at `speech`, and `signs_ms` of signs
-    (a block that is sure, or that stage 1 finds warm and loud). The first sign is evidence."""
-
-    speech: float
-    sure_ms: int
-    signs_ms: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +55,9 @@ class GateSettings:
     """`trailing_ms`: forwarded after the last voiced block (the service's silence + margin).
 
     `hangover_ms`: unvoiced time until `SpeechEnded`; `brief_hangover_ms` while the tutor speaks.
-    `service_ends_turns=False` (`liveVadEnabled:false`): the gate shuts with `SpeechEnded`, whose
-    hang-over is then the end of the learner's turn.
+    `service_ends_turns=False` (`liveVadEnabled:false`): the gate shuts with `SpeechEnded`, which
+    is then the end of the learner's turn, after a silence that `Endpoint` makes of `hangover_ms`.
+    `admit_ms`: in own-turns mode so much voice over the tutor opens the gate; a cough is shorter.
     """
 
     mode: Mode = "open"
@@ -61,23 +66,26 @@ class GateSettings:
     hangover_ms: int = 500
     brief_hangover_ms: int = 200
     sustained_ms: int = 500
+    admit_ms: int = 240
     still_speech: float = 0.35
     warm: float = 0.5
-    quiet: Threshold = Threshold(speech=0.5, sure_ms=40, signs_ms=40)
-    over_tutor: Threshold = Threshold(speech=0.6, sure_ms=40, signs_ms=60)
+    quiet: Threshold = QUIET
+    over_tutor: Threshold = OVER_TUTOR
     service_ends_turns: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class GateStep:
-    """`forward`: PCM16 16 kHz to send now, after what the events cause (own-turns mode: activity
-    start before it; nothing follows an end); `level` 0..1 for the meter; `open` after this block.
+    """`forward`: PCM16 16 kHz to send now, after what the events cause (nothing follows an end);
+    `level` 0..1 for the meter; `open` after this block. `activity`, own-turns mode only: True
+    begins the service's activity before `forward`, False ends it after.
     """
 
     forward: bytes
     events: tuple[GateEvent, ...]
     level: float
     open: bool
+    activity: bool | None = None
 
 
 class Gate:
@@ -86,14 +94,21 @@ class Gate:
     def __init__(self, vad: SpeechDetector, settings: GateSettings | None = None) -> None:
         self._vad = vad
         self.settings = settings or GateSettings()
-        self._before: deque[bytes] = deque(maxlen=self.settings.preroll_ms // BLOCK_MS)
-        self._speech = _Speech()
+        kept_ms = self.settings.preroll_ms + WAITING_MS
+        self._before: deque[bytes] = deque(maxlen=kept_ms // BLOCK_MS)
+        self._speech = Utterances()
+        self._room = Room()
+        self._echo = Echo()
+        self.endpoint = Endpoint(self.settings.hangover_ms)
         self._open = False
+        self._waiting = 0  # blocks since speech became certain
         self._trailing_ms = 0
+        self._echoed = False
         self._over_tutor = False
         self._hold = Hold()
         # After a hold the service hears silence, whatever the room does, until somebody speaks.
         self._muffled = self.settings.mode == "ptt"
+        self._hangover = self.settings.hangover_ms
         self._level = 0.0
 
     @property
@@ -104,9 +119,25 @@ class Gate:
     def speaking(self) -> bool:
         return self._speech.certain
 
+    @property
+    def echo_delay_ms(self) -> int | None:
+        """How late the tutor's own voice comes back; None while it does not."""
+        return self._echo.delay_ms
+
     def set_tutor_speaking(self, speaking: bool) -> None:
         """Over the tutor's voice more evidence is needed: it may be an echo."""
         self._over_tutor = speaking
+
+    def played(self, pcm24k: bytes, at: float) -> None:
+        """20 ms (PCM16 mono 24 kHz) that leave for the learner at `at`, as ducked or faded.
+
+        Raises ValueError on another length.
+        """
+        self._echo.played(pcm24k, at)
+
+    def thinking(self, seconds: float) -> None:
+        """Own-turns mode: in the learner's next turn a silence of `seconds` may be thought."""
+        self.endpoint.thinking(seconds)
 
     @property
     def held(self) -> bool:
@@ -121,7 +152,7 @@ class Gate:
     @property
     def lag_ms(self) -> int:
         """From the end of what was said last to its `SpeechEnded`."""
-        return TAIL_MS if self._muffled else self.settings.hangover_ms
+        return TAIL_MS if self._muffled else self._hangover
 
     def hold(self, down: bool) -> None:
         """Push-to-talk. While it is down energy admits, then tails and pauses pass (OWN-32); speech
@@ -138,38 +169,82 @@ class Gate:
         self._hold.drop()
         events = tuple(self._speech.released(at))
         if events and not self.settings.service_ends_turns:
+            self.endpoint.ended()
             self._open = False
         return events
 
     def feed(self, pcm20: bytes, at: float) -> GateStep:
-        """One block that begins at `at` (s, monotonic). Raises ValueError on another length."""
+        """One block that came at `at` (s, monotonic). Raises ValueError on another length."""
         if len(pcm20) != BLOCK_BYTES:
             raise ValueError(f"a block has {BLOCK_BYTES} bytes, not {len(pcm20)}")
         rms = _rms(pcm20)
         self._level = max(_level(rms), self._level * METER_FALL)
+        was_open = self._open
         events = self._listen(pcm20, rms, at)
-        if not self.settings.service_ends_turns and SpeechEnded in map(type, events):
-            self._open = False
+        if not self.settings.service_ends_turns:
+            self._watch_turn(pcm20, events)
         forward = self._forward(pcm20, opening=SpeechStarted in map(type, events))
         if self._open and self._may_shut():
             self._open = False
-        return GateStep(forward, tuple(events), round(self._level, 3), self._open)
+        level = round(self._level, 3)
+        if self.settings.service_ends_turns or was_open is self._open:
+            return GateStep(forward, tuple(events), level, self._open)
+        return GateStep(forward, tuple(events), level, self._open, self._open)
 
     # --- speech ----------------------------------------------------------------------------------
 
     def _listen(self, pcm20: bytes, rms: float, at: float) -> list[GateEvent]:
         settings, speech = self.settings, self._speech
         if settings.mode == "ptt" or self._hold.active:
+            self._echoed = False
             return self._listen_held(pcm20, at)
-        need = settings.over_tutor if self._over_tutor else settings.quiet
-        bar = settings.still_speech if speech.certain else need.speech
         reading = self._vad.feed(pcm20)
-        if reading.speech >= bar:
+        warm = reading.stage1 >= settings.warm
+        self._room.hear(rms, reading.speech, warm=warm and not speech.certain)
+        sign = warm and rms >= LOUD
+        voice = sign or reading.speech >= settings.still_speech
+        hearing = self._echo.hear(pcm20, at, voice=voice)
+        self._echoed = hearing is Hearing.ECHO
+        if self._echoed or not self._room.admits(rms, going_on=speech.certain):
+            return self._unvoiced(at)
+        need = self._needed(reading, hearing)
+        if reading.speech >= (settings.still_speech if speech.certain else need.speech):
+            if speech.certain:
+                self._room.learner(rms)
             return speech.voiced(at, need, settings.sustained_ms)
-        if not speech.certain and reading.stage1 >= settings.warm and rms >= LOUD:
-            return speech.hinted(at)
-        brief = self._over_tutor and settings.service_ends_turns
-        return speech.unvoiced(at, settings.brief_hangover_ms if brief else settings.hangover_ms)
+        if sign and not speech.certain:
+            return speech.hinted(at, need)
+        return self._unvoiced(at)
+
+    def _needed(self, reading: VadReading, hearing: Hearing) -> Threshold:
+        settings = self.settings
+        if hearing is Hearing.UNSURE:
+            return UNSURE
+        if self._over_tutor or hearing is Hearing.OWN:
+            return settings.over_tutor
+        if self._room.restless:
+            return RESTLESS
+        return CERTAIN if reading.speech >= STRONG else settings.quiet
+
+    def _unvoiced(self, at: float) -> list[GateEvent]:
+        settings = self.settings
+        if self._over_tutor and (settings.service_ends_turns or not self._speech.sustained):
+            self._hangover = settings.brief_hangover_ms
+        elif settings.service_ends_turns:
+            self._hangover = settings.hangover_ms
+        else:
+            self._hangover = self.endpoint.hangover_ms
+        return self._speech.unvoiced(at, self._hangover)
+
+    def _watch_turn(self, pcm20: bytes, events: list[GateEvent]) -> None:
+        """Own-turns mode: what the end of the turn depends on."""
+        if SpeechStarted in map(type, events):
+            self.endpoint.started()
+        if self._speech.certain:
+            self.endpoint.hear(pcm20, voiced=self._speech.voiced_now)
+        if SpeechEnded in map(type, events):
+            self.endpoint.ended()
+            self._open = False
 
     def _listen_held(self, pcm20: bytes, at: float) -> list[GateEvent]:
         """The hold says what passes; the detector is not asked."""
@@ -178,7 +253,7 @@ class Gate:
             case Passage.OPENS:
                 return speech.admitted(at, hold.onset)
             case Passage.OPEN:
-                return speech.voiced(at, _ADMITTED, self.settings.sustained_ms)
+                return speech.voiced(at, ADMITTED, self.settings.sustained_ms)
             case Passage.ENDS:
                 self._muffled = True
                 return speech.released(at)
@@ -190,8 +265,13 @@ class Gate:
     def _forward(self, pcm20: bytes, *, opening: bool) -> bytes:
         forward = b""
         if opening:
+            self._waiting = 0
+        if self._speech.certain and (opening or not self._open) and self._may_open():
             self._open = True
-            forward = b"".join(self._before)
+            kept = self.settings.preroll_ms // BLOCK_MS + self._waiting
+            forward = b"".join(list(self._before)[-kept:])
+            self._before.clear()
+        self._waiting += 1
         if not self._open or self._hold.pending:
             # Only what has not been forwarded: a pre-roll never repeats a sample.
             self._before.append(pcm20)
@@ -204,81 +284,22 @@ class Gate:
             self._muffled = self.settings.mode == "ptt"
         else:
             self._trailing_ms += BLOCK_MS
-            if self._muffled or self._hold.pending:
+            if self._muffled or self._echoed or self._hold.pending:
                 pcm20 = SILENCE
         return forward + pcm20
+
+    def _may_open(self) -> bool:
+        """The service drops its reply when an activity begins: not for a cough."""
+        settings = self.settings
+        if settings.service_ends_turns or not self._over_tutor or self._hold.active:
+            return True
+        return self._speech.voiced_ms >= settings.admit_ms
 
     def _may_shut(self) -> bool:
         if not self.settings.service_ends_turns:
             return False
         enough = self._trailing_ms >= self.settings.trailing_ms + MARGIN_MS
         return enough and not self._speech.certain
-
-
-_ADMITTED = Threshold(speech=0.0, sure_ms=BLOCK_MS, signs_ms=BLOCK_MS)
-
-
-class _Speech:
-    """Blocks to stretches of speech; a stretch ends by the clock, whatever the blocks bring."""
-
-    def __init__(self) -> None:
-        self.certain = False
-        self.voiced_now = False
-        self._voiced_ms = 0
-        self._signs_ms = 0
-        self._sustained = False
-        self._onset = 0.0
-        self._last_voiced = 0.0
-
-    def hinted(self, at: float) -> list[GateEvent]:
-        """A sign that is not sure: it shortens the way to certainty, and is evidence."""
-        first = not self._signs_ms
-        if first:
-            self._onset = at - ONSET_LAG_MS / 1000
-        self._signs_ms += BLOCK_MS
-        self._voiced_ms = max(0, self._voiced_ms - BLOCK_MS)
-        return [SpeechEvidence(at)] if first else []
-
-    def voiced(self, at: float, need: Threshold, sustained_ms: int) -> list[GateEvent]:
-        voiced_ms = self._voiced_ms + BLOCK_MS
-        events = self.hinted(at)
-        self.voiced_now = True
-        self._voiced_ms = voiced_ms
-        self._last_voiced = at + BLOCK_MS / 1000
-        if not self.certain and voiced_ms >= need.sure_ms and self._signs_ms >= need.signs_ms:
-            self.certain = True
-            events.append(SpeechStarted(at, self._onset))
-        if self.certain and not self._sustained and self._voiced_ms >= sustained_ms:
-            self._sustained = True
-            events.append(SpeechSustained(at))
-        return events
-
-    def admitted(self, at: float, onset: float) -> list[GateEvent]:
-        """Certain by decree: a hold was admitted."""
-        self._clear()
-        events = self.voiced(at, _ADMITTED, BLOCK_MS + 1)
-        self._onset = onset
-        return [*events[:-1], SpeechStarted(at, onset)]
-
-    def unvoiced(self, at: float, hangover_ms: int) -> list[GateEvent]:
-        self.voiced_now = False
-        if self.certain:
-            if round((at - self._last_voiced) * 1000) >= hangover_ms:
-                return self.released(at)
-        else:
-            # Uncertain: every block without a sign takes back what one with it gave.
-            self._voiced_ms = max(0, self._voiced_ms - BLOCK_MS)
-            self._signs_ms = max(0, self._signs_ms - BLOCK_MS)
-        return []
-
-    def released(self, at: float) -> list[GateEvent]:
-        was_certain = self.certain
-        self._clear()
-        return [SpeechEnded(at)] if was_certain else []
-
-    def _clear(self) -> None:
-        self.certain = self.voiced_now = self._sustained = False
-        self._voiced_ms = self._signs_ms = 0
 
 
 def _samples(pcm: bytes) -> np.ndarray[tuple[int], np.dtype[np.float32]]:

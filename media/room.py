@@ -1,0 +1,85 @@
+"""How loud the room is when nobody speaks, and how loud the learner is in it. Pure.
+
+Other people's voices are speech to every detector: only their level tells them from the learner.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+
+# A level counts as smoothed over about ten blocks; the quietest of the last 2 s is the room's.
+SMOOTHING = 0.1
+BUCKET_BLOCKS = 10
+BUCKETS = 10
+# Voices in the background: stage 2 says so of the quietest moments (within 3 dB of the least).
+NEAR_LEAST, LIKE_VOICE = 2.0, 0.5
+# Restless: stage 1 is warm for this share of about 2 s though nobody speaks (music, people).
+RESTLESS, RESTLESS_PACE = 0.3, 1 / 100
+# Below -52 dBFS a room is quiet and asks for nothing.
+QUIET = 32768 * 10 ** (-52 / 20)
+# In a room full of voices the learner must stand out so far: to begin, and to go on.
+BEGIN, GO_ON = 10 ** (7 / 20), 10 ** (6 / 20)
+# And come so near to their own usual level, once 1.5 s of it are known.
+OWN_BEGIN, OWN_GO_ON = 10 ** (-8 / 20), 10 ** (-12 / 20)
+OWN_KNOWN_BLOCKS = 75
+OWN_PACE = 1 / 150
+
+
+class Room:
+    """One microphone. `hear` every block, `learner` those that are surely the learner's."""
+
+    def __init__(self) -> None:
+        self._power = 0.0
+        self._blocks = 0
+        self._lowest = math.inf
+        self._voice_likeness = 0.0
+        # Quietest power of each 200 ms, and how much it sounded like a voice.
+        self._buckets: deque[tuple[float, float]] = deque(maxlen=BUCKETS)
+        self._restless = 0.0
+        self._own = 0.0
+        self._own_blocks = 0
+        self.floor = 0.0  # RMS; 0 while nothing in it could pass for a voice
+
+    def hear(self, rms: float, speech: float, *, warm: bool) -> None:
+        """A block's RMS in sample units, and what the stages make of it, while nobody speaks
+        for certain (`warm`) and always (`speech`)."""
+        self._restless += RESTLESS_PACE * (warm - self._restless)
+        self._power += SMOOTHING * (rms * rms - self._power)
+        if self._power < self._lowest:
+            self._lowest, self._voice_likeness = self._power, speech
+        self._blocks += 1
+        if self._blocks == BUCKET_BLOCKS:
+            self._buckets.append((self._lowest, self._voice_likeness))
+            self._blocks, self._lowest = 0, math.inf
+            self.floor = self._floor()
+
+    @property
+    def restless(self) -> bool:
+        return self._restless >= RESTLESS
+
+    def _floor(self) -> float:
+        if len(self._buckets) < BUCKETS:
+            return 0.0
+        least = min(power for power, _ in self._buckets)
+        likeness = [voice for power, voice in self._buckets if power <= NEAR_LEAST * least]
+        return math.sqrt(least) if sum(likeness) >= LIKE_VOICE * len(likeness) else 0.0
+
+    def learner(self, rms: float) -> None:
+        """A block of certain speech."""
+        if rms < self.floor * BEGIN:
+            return
+        self._own_blocks += 1
+        self._own += max(OWN_PACE, 1 / self._own_blocks) * (rms - self._own)
+
+    @property
+    def own(self) -> float:
+        """Mean RMS of the learner's certain speech; 0 while unknown."""
+        return self._own if self._own_blocks >= OWN_KNOWN_BLOCKS else 0.0
+
+    def admits(self, rms: float, *, going_on: bool) -> bool:
+        """Whether a voice of this level may be the learner's."""
+        if self.floor < QUIET:
+            return True
+        above, near = (GO_ON, OWN_GO_ON) if going_on else (BEGIN, OWN_BEGIN)
+        return rms >= max(self.floor * above, self.own * near)

@@ -1,0 +1,1 @@
+"""Labelled sound, made when it is needed: voices, noises, an acoustic way back, and trials."""
