@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from local_gemini.brain.denial import denies
-from local_gemini.brain.language import alike, rarity, sentences, words
+from local_gemini.brain.language import alike, rarity, words
 from local_gemini.brain.matching import Heard, meaning, meanings
-from local_gemini.brain.mention import mention_of, tells
+from local_gemini.brain.mention import mention_of, stated, tells
 from local_gemini.brain.numerals import in_digits
 from local_gemini.brain.points import Point
 from local_gemini.brain.vectors import Vectors
@@ -145,10 +145,7 @@ class Judge:
         Questions do not count, nor sentences to be finished, nor the title where it only names
         what the lesson is about.
         """
-        told = " ".join(line for line in reply if "?" not in line)
-        if self._mention is not None:
-            told = self._mention.sub(" ", told)
-        statements = [line for line in sentences(told) if "?" not in line]
+        statements = stated(reply, self._mention)
         found: set[int] = set()
         for index, point in enumerate(self.points):
             for line in statements:

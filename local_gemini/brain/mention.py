@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
+from local_gemini.brain.language import sentences
 from local_gemini.brain.matching import meanings
 from local_gemini.brain.points import Point
 
@@ -32,3 +33,10 @@ def mention_of(topic: str) -> re.Pattern[str] | None:
     return re.compile(
         rf"(?<=[:\"“«‘']) ?{title}\b[.!]?|\b{title}\s?(?=[:;,\"”»’'–—]|\.[\"”»’'])", re.I
     )
+
+
+def stated(reply: Sequence[str], mention: re.Pattern[str] | None) -> list[str]:
+    """The statements of `reply` (sentences): without questions, and without the title's mentions
+    before they are told apart, as a title may itself hold several sentences."""
+    told = " ".join(line for line in reply if "?" not in line)
+    return sentences(mention.sub(" ", told) if mention is not None else told)
