@@ -5,14 +5,12 @@ A new person is pending. Only an admin's decision changes that: an approval, or 
 
 from __future__ import annotations
 
-import re
 import secrets
 from typing import Annotated
 
 from aiohttp import web
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
-from agent.prompts.quoting import one_line
 from server.announcements import SignedOut
 from server.bodies import read_json
 from server.callers import Caller
@@ -23,7 +21,7 @@ from server.errors import Refused, denied
 from server.identity.links import Link
 from server.identity.local import LocalIdentity
 from server.identity.port import Identity
-from server.operations.fields import NotBlank
+from server.operations.fields import Email, Name, NotBlank
 from server.operations.people import restore_admin, set_role
 from server.reads import me
 from server.registry import BODY_MAX, Wire, parse
@@ -32,18 +30,6 @@ from server.security import Limits
 
 ADMIN_UID = "bootstrap-admin"
 ADMIN_EMAIL = "admin@localhost"
-_EMAIL = re.compile(r"[^\s@<>\"',;]{1,64}@[^\s@<>\"',;]{1,189}\Z")
-
-
-def _email(value: str) -> str:
-    value = value.strip()
-    if value and not _EMAIL.match(value):
-        raise ValueError("must be an e-mail address such as ada@example.org")
-    return value
-
-
-Name = Annotated[str, Field(max_length=80), AfterValidator(one_line)]
-Email = Annotated[str, Field(max_length=254), AfterValidator(_email)]
 
 
 class SignUpRequest(Wire):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, StringConstraints
+from pydantic import AfterValidator, Field, StringConstraints
 
 from agent.prompts.quoting import one_line
+from server.email_address import MAX_CHARS, email_address
 from server.store.port import ID
 
 
@@ -24,6 +25,9 @@ SessionId = StoreId
 TopicId = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 Uid = StoreId
 Style = Literal["socratic", "conversational", "lecture"]
+
+Name = Annotated[str, Field(max_length=80), AfterValidator(one_line)]
+Email = Annotated[str, Field(max_length=MAX_CHARS), AfterValidator(email_address)]
 
 REVEAL_STATE_MAX_CHARS = 32_000
 

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import logging
-from typing import Annotated
-
-from pydantic import Field
 
 from server.announcements import RoleChanged
 from server.callers import Caller
@@ -14,7 +11,7 @@ from server.context import Context
 from server.errors import missing, not_ready
 from server.identity.links import INVITE_LIFETIME, Link
 from server.identity.local import DEV_UID
-from server.operations.fields import Uid
+from server.operations.fields import Email, Name, Uid
 from server.registry import Operation, Wire
 from server.roles import Role
 from server.store.port import DEFAULT_LIMIT, Doc, Transaction
@@ -35,8 +32,8 @@ class UserResponse(Wire):
 class MintInviteRequest(Wire):
     """Both fields only prefill what the invited person may change."""
 
-    email: Annotated[str, Field(max_length=254)] = ""
-    display_name: Annotated[str, Field(max_length=80)] = ""
+    email: Email = ""
+    display_name: Name = ""
 
 
 class MintInviteResponse(Wire):
@@ -129,7 +126,7 @@ async def revoke_user(ctx: Context, caller: Caller, request: UserRequest) -> Use
 async def mint_invite(
     ctx: Context, caller: Caller, request: MintInviteRequest
 ) -> MintInviteResponse:
-    link = Link("invite", caller.uid, request.email.strip(), request.display_name.strip())
+    link = Link("invite", caller.uid, request.email, request.display_name)
     expires_at = ctx.clock.now() + INVITE_LIFETIME
     code = await ctx.links.mint(link)
     return MintInviteResponse(code=code, path=f"/web/#/invite/{code}", expires_at=stamp(expires_at))

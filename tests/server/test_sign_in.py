@@ -63,6 +63,9 @@ async def test_the_environment_never_overrides_a_stored_admin_address(tmp_path: 
         {"displayName": "Ada", "email": ""},
         {"displayName": "Ada", "email": "nobody"},
         {"displayName": "Ada", "email": "a b@c.org"},
+        {"displayName": "Ada", "email": "a\x00da@b.org"},
+        {"displayName": "Ada", "email": "ada\u202e@b.org"},
+        {"displayName": "Ada", "email": "a\u200bda@b.org"},
         {"displayName": "A" * 81, "email": "a@b.org"},
         {"displayName": "Ada", "email": "a" * 250 + "@b.org"},
         {"displayName": 5, "email": "a@b.org"},
@@ -139,6 +142,15 @@ async def test_an_invite_gives_access_once_and_is_audited(world: World) -> None:
     assert user["displayName"] == "Bo"
     world.client.session.cookie_jar.clear()
     assert (await world.post("/api/redeemLink", form))[0] == 400
+
+
+@pytest.mark.parametrize("email", ["nobody", "a b@c.org", "ada\u202e@b.org", "a\x1b@b.org"])
+async def test_an_invite_is_for_an_address_or_for_none(world: World, email: str) -> None:
+    admin = await world.admin()
+    assert await admin.refused("mintInvite", email=email) == "invalid-argument"
+    invite = await admin.call("mintInvite", email=" ada@example.org ")
+    _, answer = await world.post("/api/redeemLink", {"code": invite["code"]})
+    assert answer["user"]["email"] == "ada@example.org"
 
 
 async def redeem(person: Person, code: str) -> tuple[int, dict]:
