@@ -24,6 +24,7 @@ from server.identity.local import SecretDamaged
 from server.identity.port import SignInUnusable
 from server.local_model import LocalTutorMissing
 from server.news.schedule import news_schedule
+from server.ports import taken_ports
 from server.security import SERVER
 from server.settings import Settings, SettingsInvalid, load_settings
 from server.sign_in import mint_admin_link
@@ -76,6 +77,9 @@ async def serve(settings: Settings, extras: Sequence[Extra] = EXTRAS) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
+    tls = _tls_context(settings)
+    if taken := "; ".join(taken_ports(settings)):
+        raise CannotStart(taken)
     try:
         app = build_app(settings, extras=extras)
     except (OSError, SecretDamaged) as error:
@@ -86,7 +90,7 @@ async def serve(settings: Settings, extras: Sequence[Extra] = EXTRAS) -> None:
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=SHUTDOWN_S, auto_decompress=False)
     try:
         await _set_up(runner, settings)
-        site = web.TCPSite(runner, settings.host, settings.port, ssl_context=_tls_context(settings))
+        site = web.TCPSite(runner, settings.host, settings.port, ssl_context=tls)
         await _listen(site, settings)
         # What lives for the whole process is not looked at again: a full collection would stop
         # every lesson for a tenth of a second.
@@ -127,7 +131,15 @@ def _tls_context(settings: Settings) -> ssl.SSLContext | None:
     if settings.tls_cert is None:
         return None
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    context.load_cert_chain(settings.tls_cert, settings.tls_key)
+    try:
+        # Without an answer OpenSSL would ask the terminal for the passphrase of a locked key.
+        context.load_cert_chain(settings.tls_cert, settings.tls_key, password=lambda: "")
+    except OSError as error:  # ssl.SSLError is one
+        reason = getattr(error, "reason", None) or error.strerror or error
+        raise CannotStart(
+            "PIDJIN_TLS_CERT and PIDJIN_TLS_KEY: cannot use "
+            f"{settings.tls_cert} with {settings.tls_key}: {reason}"
+        ) from error
     return context
 
 

@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import (
+    AfterValidator,
     AliasChoices,
+    BeforeValidator,
     Field,
     ValidationError,
     ValidationInfo,
@@ -23,11 +25,15 @@ from pydantic import (
 )
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from server.email_address import email_address
+from server.ice_servers import checked_ice_servers, checked_turn_urls, parsed
+
 DEFAULT_PORT = 8080
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
 # Firebase's own convention: no real project has such a name.
 DEMO_PROJECTS = "demo-"
 _PROJECT = re.compile(r"[a-z0-9][a-z0-9.:-]{2,62}\Z")
+_HOST = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,251}[A-Za-z0-9])?\Z")
 _HOST_AND_PORT = re.compile(r"[^\s/@]+:\d{1,5}\Z")
 
 
@@ -47,6 +53,14 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _names(value: object) -> object:
@@ -101,14 +115,19 @@ class Settings(BaseSettings):
         default=None, validation_alias="FIREBASE_AUTH_EMULATOR_HOST"
     )
     local_llm_url: str | None = Field(default=None, validation_alias="PIDJIN_LOCAL_LLM_URL")
-    admin_email: str | None = Field(
+    admin_email: Annotated[str, AfterValidator(email_address)] | None = Field(
         default=None, validation_alias="PIDJIN_ADMIN_EMAIL", max_length=254
     )
     dev_token: str | None = Field(default=None, validation_alias="PIDJIN_DEV_TOKEN", repr=False)
-    ice_servers: tuple[dict[str, Any], ...] = Field(
-        default=(), validation_alias="PIDJIN_ICE_SERVERS"
+    ice_servers: Annotated[
+        tuple[dict[str, Any], ...],
+        NoDecode,
+        BeforeValidator(parsed),
+        AfterValidator(checked_ice_servers),
+    ] = Field(default=(), validation_alias="PIDJIN_ICE_SERVERS")
+    turn_url: Annotated[str, AfterValidator(checked_turn_urls)] | None = Field(
+        default=None, validation_alias="PIDJIN_TURN_URL"
     )
-    turn_url: str | None = Field(default=None, validation_alias="PIDJIN_TURN_URL")
     turn_secret: str | None = Field(default=None, validation_alias="PIDJIN_TURN_SECRET", repr=False)
     tls_cert: Path | None = Field(default=None, validation_alias="PIDJIN_TLS_CERT")
     tls_key: Path | None = Field(default=None, validation_alias="PIDJIN_TLS_KEY")
@@ -154,12 +173,13 @@ class Settings(BaseSettings):
             raise ValueError("must be host:port")
         return value
 
-    @field_validator("ice_servers")
+    @field_validator("allowed_hosts")
     @classmethod
-    def _ice(cls, value: tuple[dict[str, Any], ...]) -> tuple[dict[str, Any], ...]:
-        if any("urls" not in server for server in value):
-            raise ValueError('every entry needs "urls"')
-        return value
+    def _host_names(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for name in value:
+            if not _HOST.match(name) and not _is_address(name):
+                raise ValueError(f"{name!r} is not a host name: no scheme, port or path")
+        return tuple(name.lower() for name in value)
 
     @field_validator("log_level", mode="before")
     @classmethod

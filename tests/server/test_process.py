@@ -6,6 +6,7 @@ import asyncio
 import os
 import re
 import signal
+import socket
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -186,7 +187,40 @@ async def test_a_taken_port_is_told(server: Server, tmp_path: Path) -> None:
         PIDJIN_PORT=port, PIDJIN_DATA_DIR=str(tmp_path / "other"), GEMINI_API_KEY="some-key-here"
     )
     assert code == 2
-    assert f"cannot listen on 127.0.0.1:{port}" in err
+    assert f"cannot listen on 127.0.0.1:{port} (PIDJIN_HOST, PIDJIN_PORT)" in err
+
+
+async def test_taken_ports_are_told_before_anything_is_loaded(tmp_path: Path) -> None:
+    with socket.socket() as tcp, socket.socket(type=socket.SOCK_DGRAM) as udp:
+        for taken in (tcp, udp):
+            taken.bind(("127.0.0.1", 0))
+        tcp.listen()
+        tcp_port, udp_port = tcp.getsockname()[1], udp.getsockname()[1]
+        data = tmp_path / "data"
+        code, out, err = await run(
+            PIDJIN_PORT=str(tcp_port), PIDJIN_UDP_PORT=str(udp_port), PIDJIN_DATA_DIR=str(data)
+        )
+    assert code == 2
+    assert f"cannot listen on 127.0.0.1:{tcp_port} (PIDJIN_HOST, PIDJIN_PORT)" in err
+    assert f"UDP 127.0.0.1:{udp_port} (PIDJIN_UDP_HOST, PIDJIN_UDP_PORT)" in err
+    assert len(err.splitlines()) == 1
+    assert "Traceback" not in out + err
+    assert not data.exists()
+
+
+async def test_a_certificate_that_is_none_is_told_in_a_sentence(tmp_path: Path) -> None:
+    certificate, key = tmp_path / "cert.pem", tmp_path / "key.pem"
+    for file in (certificate, key):
+        file.write_text("not PEM")
+    code, out, err = await run(
+        PIDJIN_PORT="0",
+        PIDJIN_TLS_CERT=str(certificate),
+        PIDJIN_TLS_KEY=str(key),
+        PIDJIN_DATA_DIR=str(tmp_path / "data"),
+    )
+    assert code == 2
+    assert err.startswith("pidjin: PIDJIN_TLS_CERT and PIDJIN_TLS_KEY: cannot use")
+    assert "Traceback" not in out + err
 
 
 @pytest.mark.req("CARD-17")

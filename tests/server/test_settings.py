@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 from pathlib import Path
 
 import pytest
@@ -99,15 +100,53 @@ def test_loopback_takes_a_dev_token(monkeypatch: pytest.MonkeyPatch, host: str) 
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("one", "value", "other"),
     [
-        ("PIDJIN_TURN_URL", "PIDJIN_TURN_SECRET"),
-        ("PIDJIN_TLS_CERT", "PIDJIN_TLS_KEY"),
-        ("GEMINI_API_BASE", "GEMINI_API_KEY"),
+        ("PIDJIN_TURN_URL", "turn:half.example", "PIDJIN_TURN_SECRET"),
+        ("PIDJIN_TLS_CERT", "half.pem", "PIDJIN_TLS_KEY"),
+        ("GEMINI_API_BASE", "https://half.example", "GEMINI_API_KEY"),
     ],
 )
-def test_half_of_a_pair_is_a_mistake(monkeypatch: pytest.MonkeyPatch, one: str, other: str) -> None:
-    assert other in "\n".join(mistakes(monkeypatch, **{one: "https://half.example"}))
+def test_half_of_a_pair_is_a_mistake(
+    monkeypatch: pytest.MonkeyPatch, one: str, value: str, other: str
+) -> None:
+    assert other in "\n".join(mistakes(monkeypatch, **{one: value}))
+
+
+@pytest.mark.req("CARD-9")
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("PIDJIN_ICE_SERVERS", "stun:stun.example.org"),
+        ("PIDJIN_ICE_SERVERS", '{"urls": "stun:x.org"}'),
+        ("PIDJIN_ICE_SERVERS", '[{"urls": 5}]'),
+        ("PIDJIN_ICE_SERVERS", '[{"urls": []}]'),
+        ("PIDJIN_ICE_SERVERS", '[{"urls": ["stun:x.org", "https://x.org"]}]'),
+        ("PIDJIN_TURN_URL", "relay.example.org:3478"),
+        ("PIDJIN_TURN_URL", "turn:a.example,stun:b.example"),
+        ("PIDJIN_ALLOWED_HOSTS", "https://tutor.example"),
+        ("PIDJIN_ALLOWED_HOSTS", "tutor.example:8080"),
+        ("PIDJIN_ALLOWED_HOSTS", "good.example, tutor.example/web"),
+        ("PIDJIN_ADMIN_EMAIL", "nobody"),
+        ("PIDJIN_ADMIN_EMAIL", "a b@example.org"),
+    ],
+)
+def test_a_value_of_the_wrong_shape_is_told_beside_other_mistakes(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str
+) -> None:
+    told = mistakes(monkeypatch, **{name: value}, PIDJIN_PORT="eighty")
+    assert sorted(line.split(":")[0] for line in told) == sorted([name, "PIDJIN_PORT"])
+
+
+def test_values_of_the_right_shape_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    servers = '[{"urls": ["stun:x.org", "turns:[2001:db8::1]:443?transport=tcp"]}]'
+    monkeypatch.setenv("PIDJIN_ICE_SERVERS", servers)
+    monkeypatch.setenv("PIDJIN_ALLOWED_HOSTS", "Tutor.Example, my_host,203.0.113.7,2001:db8::1")
+    monkeypatch.setenv("PIDJIN_TURN_URL", "turn:a.example:3478, turns:b.example:443?transport=tcp")
+    monkeypatch.setenv("PIDJIN_TURN_SECRET", "secret")
+    settings = load_settings()
+    assert list(settings.ice_servers) == json.loads(servers)
+    assert settings.allowed_hosts == ("tutor.example", "my_host", "203.0.113.7", "2001:db8::1")
 
 
 @pytest.mark.req("AUTH-15")
