@@ -25,7 +25,7 @@ from agent.topic import Tier
 from server.callers import Caller
 from server.context import Context
 from server.errors import Refused, invalid
-from server.operations.fields import NotBlank
+from server.operations.fields import NotBlank, check_words
 from server.operations.topics import GroundedResponse
 from server.registry import MODEL_DEADLINE_S, Operation, Wire
 from server.roles import Role
@@ -140,6 +140,8 @@ def _read(
         check_document(text[:TEXT_MAX_CHARS] if text is not None else None, pdf)
     except DocumentUnreadable as error:
         raise _unreadable(str(error)) from None
+    if text is not None:
+        check_words(text[:TEXT_MAX_CHARS])
     return Material(
         text=_readable_part(text),
         pdf=pdf,

@@ -8,6 +8,7 @@ from pydantic import AfterValidator, Field, StringConstraints
 
 from agent.prompts.quoting import one_line
 from server.email_address import MAX_CHARS, email_address
+from server.errors import invalid
 from server.store.port import ID
 
 
@@ -40,3 +41,9 @@ def _not_blank(value: str) -> str:
 
 
 NotBlank = AfterValidator(_not_blank)
+
+
+def check_words(text: str) -> None:
+    """Raises `invalid-argument` unless there is a letter or digit of any script."""
+    if not any(char.isalnum() for char in text):
+        raise invalid("There are no sentences to read in this text.")

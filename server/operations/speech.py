@@ -11,7 +11,7 @@ from pydantic import Field
 from media.mp3 import encode_mp3
 from server.callers import Caller
 from server.context import Context
-from server.operations.fields import NotBlank
+from server.operations.fields import NotBlank, check_words
 from server.registry import MODEL_DEADLINE_S, Operation, Wire
 from server.roles import Role
 from server.usage import Tally
@@ -47,7 +47,9 @@ async def spoken(ctx: Context, uid: str, text: str) -> bytes:
 
 
 async def speak_text(ctx: Context, caller: Caller, request: SpeakTextRequest) -> SpeakTextResponse:
-    """Raises `unavailable` when the model gives no sound, after its attempts (API-35)."""
+    """Raises `invalid-argument` for a text without words; `unavailable` when the model gives no
+    sound, after its attempts (API-35)."""
+    check_words(request.text)
     pcm = await spoken(ctx, caller.uid, request.text)
     mp3 = await asyncio.to_thread(encode_mp3, pcm)
     return SpeakTextResponse(

@@ -60,6 +60,23 @@ async def test_the_text_has_one_to_4000_characters(world: World) -> None:
     await learner.call("speakText", text="x" * 4000)
 
 
+@pytest.mark.parametrize("text", ["?! …", "😀 🎉", ". \u200d\u200c ."])
+async def test_a_text_without_words_is_neither_read_nor_taught(world: World, text: str) -> None:
+    learner = await world.learner()
+    pasted = {"title": "Signs", "text": text}
+    upload = base64.b64encode(text.encode()).decode()
+    filed = {"title": "Signs", "mimeType": "text/plain", "base64": upload}
+    for path, body in (
+        ("speakText", {"text": text}),
+        *(("groundDocument", b) for b in (pasted, filed)),
+    ):
+        status, answer = await learner.post(f"/api/{path}", body)
+        assert (status, answer["error"]["code"]) == (400, "invalid-argument")
+        assert answer["error"]["message"] == "There are no sentences to read in this text."
+    assert await world.calls(learner) == 0
+    assert await learner.ground("Zahlen", "数学 ٣")
+
+
 class Sounds:
     """Gives the next piece of a list, the last one again and again."""
 
