@@ -25,6 +25,7 @@ from server.operations.topics import GROUND_TOPIC
 from server.rate import RateLimit
 from server.registry import MODEL_DEADLINE_S, PLAIN_DEADLINE_S, perform
 from server.security import ADDRESS_BURST, SIGN_IN_BURST
+from server.store.port import StoreDown
 from tests.server.world import World, open_world
 
 FORM = {"displayName": "Ada", "email": "a@b.org"}
@@ -325,6 +326,29 @@ async def test_a_store_that_is_gone_makes_the_server_not_ready(
         broken.setattr(world.ctx.store, "_open", down)
         await check_down(world)
     assert (await world.get("/readyz"))[0] == 200
+
+
+async def test_a_full_disk_makes_the_server_not_ready(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writes: list[str] = []
+    whole = world.ctx.store.set
+
+    async def full(path: str, data: dict[str, Any]) -> None:
+        raise StoreDown("database or disk is full")
+
+    async def counted(path: str, data: dict[str, Any]) -> None:
+        writes.append(path)
+        await whole(path, data)
+
+    monkeypatch.setattr(world.ctx.store, "set", full)
+    for _ in range(2):
+        status, answer = await world.get("/readyz")
+        assert (status, answer["waiting"]) == (503, {"store": "cannot be written"})
+    monkeypatch.setattr(world.ctx.store, "set", counted)
+    for _ in range(3):
+        assert (await world.get("/readyz"))[0] == 200
+    assert writes == ["health/readyz"]
 
 
 async def check_down(world: World) -> None:
