@@ -7,54 +7,30 @@ Synchronous: errands bring back what takes time. It decides nothing that the mac
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 
 from pydantic import BaseModel
 
 from agent.prompts.verbatim import verbatim_request
 from media import turn_events as ev
-from media.gate import Gate
 from media.live import port
-from media.live.link import LiveLink
 from media.modes import agent_events as ag
 from media.modes.agent_voiced import AgentVoiced, State
 from media.modes.flow_c import TOOL, learner_text
-from media.modes.segment import Segment
 from media.playout import Playout
 from media.sound import BYTES_PER_MS, audible
-from media.spans import MIC_TO_GATE, Spans
+from media.spans import Spans
 from media.turns import State as TurnState
-from server import rtvi
 from server.agent_desk import AgentDesk
+from server.agent_ears import Ears, Senses
 from server.agent_ports import AgentPorts
 from server.captions import Captions
-from server.conversation import LEVEL_EVERY_S
 from server.errands import Errands
 from server.errors import PidjinError
-from server.talk_key import TalkKey
 
 log = logging.getLogger(__name__)
 
-_SILENCE = bytes(640)
 _SHOWN = {State.LISTENING: TurnState.IDLE, State.SPEAKING: TurnState.TUTOR}
-
-# Our own ears failed: once is an accident, twice in a row means that the learner has to type.
-DEAF_TEXT = "I could not make out what you said. Please say it again."
-TEXT_ONLY_TEXT = "I cannot hear you right now. You can go on by typing."
-DEAF_TIMES = 2
-
-
-@dataclass(frozen=True, slots=True)
-class Senses:
-    """What a talk hears with and speaks through. `link` is None without a Live session; `own_ears`
-    cuts speech out at the gate and writes it down; `brackets`: the gate ends the turns of the Live
-    session (`liveVadEnabled:false`)."""
-
-    gate: Gate
-    link: LiveLink | None
-    own_ears: bool = False
-    brackets: bool = False
 
 
 class AgentTalk:
@@ -75,18 +51,13 @@ class AgentTalk:
         spans: Spans,
     ) -> None:
         self._senses, self._machine, self._captions = senses, machine, captions
-        self._tell, self._tell_level = tell, tell_level
-        self._now, self._spans = now, spans
+        self._tell, self._now = tell, now
+        self._ears = Ears(senses, self._handle, tell, tell_level, now, spans)
         self._desk = AgentDesk(ports, errands, self._handle, tell, denied, now)
         self._playout = Playout(on_started=self._play_started, on_drained=self._play_drained)
-        self._segment = Segment()
         self._reply_text = ""
-        self._key = TalkKey(senses.gate, lambda: False, self._handle)
-        self._listening = True
-        self._microphone_on, self._speech_on = True, True
-        self._deaf = 0
-        self._level_at = 0.0
-        self.last_voice_at = now()
+        self._speech_on = True
+        self._sounded_at = now()
         self.reply_s: float | None = None
         self.on_deadline_changed: Callable[[], None] = lambda: None
         captions.barge_in = False
@@ -95,48 +66,22 @@ class AgentTalk:
 
     def hear(self, pcm: bytes, at: float) -> None:
         """20 ms of the microphone; while a reply is awaited or heard it passes for silence."""
-        self._spans.add(MIC_TO_GATE, self._now() - at)
-        gate = self._senses.gate
-        wanted = (self._microphone_on and self._deaf < DEAF_TIMES) or gate.holding
-        step = gate.feed(pcm if wanted and self._listening else _SILENCE, at)
-        self._heard(step.events, at, step.forward)
-        self._key.heard(at)
-        if at - self._level_at >= LEVEL_EVERY_S:
-            self._level_at = at
-            level = rtvi.ActivityLevel(level=round(step.level, 2), sending=bool(step.forward))
-            self._tell_level(level)
+        self._ears.hear(pcm, at)
 
-    def _heard(self, events: Sequence[ev.TurnEvent], at: float, forward: bytes = b"") -> None:
-        for event in events:
-            self._gate_event(event)
-        if forward:
-            self._forward(forward, at)
-        if self._senses.own_ears and any(isinstance(one, ev.SpeechEnded) for one in events):
-            self._handle(ag.Uttered(at))
+    def push_to_talk(self, down: bool) -> None:
+        self._ears.push_to_talk(down, self._now())
 
-    def _forward(self, pcm: bytes, at: float) -> None:
-        if self._senses.own_ears:
-            self._segment.add(pcm)
-        elif self._senses.link is not None:
-            self._senses.link.audio(pcm, at)
+    def absent(self) -> None:
+        """Nobody is on the line: a key is up again, what was being said is over."""
+        self._ears.absent(self._now())
 
-    def _gate_event(self, event: ev.TurnEvent) -> None:
-        match event:
-            case ev.SpeechStarted():
-                self._tell("user-started-speaking")
-                self._bracket(started=True)
-            case ev.SpeechEnded():
-                self._tell("user-stopped-speaking")
-                self._bracket(started=False)
-            case _:
-                return
-        self.last_voice_at = event.at
-        self._handle(event)
+    @property
+    def last_voice_at(self) -> float:
+        return max(self._sounded_at, self._ears.last_voice_at)
 
-    def _bracket(self, *, started: bool) -> None:
-        if self._senses.brackets and self._senses.link is not None:
-            self._senses.link.activity(started)
-            self._handle(ag.Activity(self._now(), started))
+    @last_voice_at.setter
+    def last_voice_at(self, at: float) -> None:
+        self._sounded_at = at
 
     def pull(self, at: float) -> bytes | None:
         """20 ms of the tutor, PCM16 mono 24 kHz, or None: silence."""
@@ -211,16 +156,14 @@ class AgentTalk:
 
     @property
     def microphone_on(self) -> bool:
-        return self._microphone_on
+        return self._ears.microphone_on
 
     @microphone_on.setter
     def microphone_on(self, on: bool) -> None:
         """Switching it on is a wish to be heard: ears that failed are tried again."""
-        self._microphone_on = on
-        if on and self._deaf:
-            self._deaf = 0
-            if self._machine.state is State.LISTENING:
-                self._captions.show("listening")
+        self._ears.microphone_on = on
+        if on and self._ears.recover() and self._machine.state is State.LISTENING:
+            self._captions.show("listening")
 
     @property
     def speech_on(self) -> bool:
@@ -238,15 +181,6 @@ class AgentTalk:
         self.last_voice_at = self._now()
         self._handle(ev.Typed(self.last_voice_at, text, request_id))
         return True
-
-    def push_to_talk(self, down: bool) -> None:
-        self._key.move(down, self._now())
-
-    def absent(self) -> None:
-        """Nobody is on the line: a key is up again, what was being said is over."""
-        at = self._now()
-        self._key.move(False, at)
-        self._heard(self._senses.gate.absent(at), at)
 
     def unheard(self, seconds: float) -> None:
         """The line was dead for so long: a decision stands, however much of it was heard."""
@@ -290,7 +224,7 @@ class AgentTalk:
         link = self._senses.link
         match effect:
             case ag.Ask(turn_id=turn_id, text=text):
-                self._segment.clear()
+                self._ears.segment.clear()
                 self._desk.ask(turn_id, text)
             case ag.StopAsking():
                 self._desk.stop_asking()
@@ -303,9 +237,9 @@ class AgentTalk:
                 if link is not None:
                     link.answer(call_id, self._desk.response(effect))
             case ag.Microphone(open=listening):
-                self._listening = listening
+                self._ears.listening = listening
             case ag.WriteDown():
-                self._desk.write_down(self._segment.pcm, self._written)
+                self._desk.write_down(self._ears.segment.pcm, self._written)
             case ag.KeepListening():
                 self._desk.stop_writing()
             case ag.Deaf():
@@ -328,7 +262,7 @@ class AgentTalk:
 
     def _show(self, effect: ag.AgentEffect) -> None:
         match effect:
-            case ev.ShowState(state="listening") if self._deaf >= DEAF_TIMES:
+            case ev.ShowState(state="listening") if self._ears.deaf:
                 self._captions.show("idle", reason="text-only")
             case ev.ShowState():
                 self._captions.turned(effect)
@@ -354,17 +288,12 @@ class AgentTalk:
         self._handle(ag.AllVoiced(self._now(), turn_id))
 
     def _written(self, text: str) -> None:
-        self._deaf = 0
-        self._segment.clear()
+        self._ears.understood()
         self._handle(ag.WrittenDown(self._now(), text))
 
     def _cannot_hear(self) -> None:
         self._desk.stop_writing()
-        self._segment.clear()
-        self._deaf += 1
-        text_only = self._deaf >= DEAF_TIMES
-        code = "text-only" if text_only else "deaf"
-        self._tell(rtvi.Notice(text=TEXT_ONLY_TEXT if text_only else DEAF_TEXT, code=code))
+        self._tell(self._ears.failed())
 
     def _flush(self) -> None:
         sounding = self._playout.playing

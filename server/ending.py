@@ -1,4 +1,4 @@
-"""Why and when a lesson ends: at once, after the sentence, or once the page has heard of it."""
+"""Why and when a lesson ends: at once, or after the sentence."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ log = logging.getLogger(__name__)
 SENTENCE_S = 4.0
 # The learner asked for the end of what is being said: as long as a long answer.
 FAREWELL_S = 60.0
-# A lesson that fails at once waits so long for the page that has to be told.
-PAGE_S = 10.0
 
 
 class Ending:
@@ -34,7 +32,6 @@ class Ending:
         self.reason = ""
         self.reached = asyncio.Event()
         self.at_quiet = False
-        self.at_page = False
 
     def limit(self, seconds: float) -> None:
         """VOICE-63: the lesson ends this long from now, after the sentence."""
@@ -43,7 +40,7 @@ class Ending:
     @property
     def expiring(self) -> bool:
         """The end is planned and nothing that the learner does puts it off."""
-        return (self.at_quiet and not self._asked_for) or self.at_page or self.reached.is_set()
+        return (self.at_quiet and not self._asked_for) or self.reached.is_set()
 
     def now(self, reason: str) -> None:
         if not self.reached.is_set():
@@ -63,7 +60,7 @@ class Ending:
 
     def after_reply(self, reason: str) -> None:
         """As `when_quiet`, asked for by the learner: FAREWELL_S, and off when they cut in."""
-        if not (self.reached.is_set() or self.at_quiet or self.at_page):
+        if not (self.reached.is_set() or self.at_quiet):
             self._asked_for = True
             self._plan(reason, FAREWELL_S)
             self.at_quiet = True
@@ -76,17 +73,8 @@ class Ending:
             self._deadline.set(None)
             log.info("lesson goes on", extra={"session": self._session_id})
 
-    def when_page_heard(self, reason: str) -> None:
-        """Once the page is ready, PAGE_S from now at the latest."""
-        self._plan(reason, PAGE_S)
-        self.at_page = True
-
     def quiet(self) -> None:
         if self.at_quiet:
-            self.now(self._planned)
-
-    def page_heard(self) -> None:
-        if self.at_page:
             self.now(self._planned)
 
     def _plan(self, reason: str, seconds: float) -> None:

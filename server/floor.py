@@ -18,8 +18,9 @@ from media.modes.voice_mode import VoiceMode
 from media.spans import Spans
 from media.vad import Vad
 from server import rtvi
+from server.agent_ears import Senses
 from server.agent_ports import AgentPorts
-from server.agent_talk import AgentTalk, Senses
+from server.agent_talk import AgentTalk
 from server.captions import Captions
 from server.errands import Errands
 from server.errors import PidjinError

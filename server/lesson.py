@@ -314,7 +314,6 @@ class Lesson:
             case rtvi.ClientReady():
                 snapshot = [self._captions.status, self._agenda, self._meter.cost]
                 self.channel.reply_ready(got.id, list(snapshot))
-                self._ending.page_heard()
             case rtvi.SendText(content=content):
                 self._typed(content, got.id)
             case rtvi.PushToTalk(down=down):

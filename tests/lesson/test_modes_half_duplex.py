@@ -9,7 +9,7 @@ from local_gemini.faults import close, hang, pause, refuse
 from local_gemini.script import Action, Script
 from local_gemini.scripted import ScriptedEngine
 from media.live.limits import LinkLimits
-from server.agent_talk import DEAF_TEXT, TEXT_ONLY_TEXT
+from server.agent_ears import DEAF_TEXT, TEXT_ONLY_TEXT
 from server.captions import TROUBLE_TEXT
 from server.floor import HALF_DUPLEX_TEXT, HALF_DUPLEX_TEXTS
 from tests.lesson.modes import (
