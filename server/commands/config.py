@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from copy import deepcopy
 from typing import Any
 
-from server.commands.console import CommandFailed, opened, plain
+from server.commands.console import CommandFailed, helping, opened, plain
 from server.config import CACHE_S, CONFIG_PATH, mistakes, overlay
 from server.context import Context
 from server.store.port import Document, Transaction
@@ -19,7 +19,8 @@ from server.store.port import Document, Transaction
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser("config", help="read and change product behaviour (config/app)")
-    verbs = parser.add_subparsers(metavar="VERB", required=True)
+    parser.set_defaults(run=helping(parser))
+    verbs = parser.add_subparsers(metavar="VERB")
     get = verbs.add_parser("get", help="all keys with their values, or the value of one key")
     get.add_argument("key", nargs="?", metavar="KEY")
     get.add_argument("--json", action="store_true", help="as one JSON value")

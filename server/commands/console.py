@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -32,6 +33,16 @@ async def opened(settings: Settings | None = None) -> AsyncIterator[Context]:
     finally:
         await ctx.identity.close()
         await ctx.store.close()
+
+
+def helping(parser: argparse.ArgumentParser) -> Callable[[object], Awaitable[int]]:
+    """What a noun without a verb does: says which verbs there are."""
+
+    async def run(options: object) -> int:
+        parser.print_help()
+        return 0
+
+    return run
 
 
 def plain(value: Any) -> str:

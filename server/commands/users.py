@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 
-from server.commands.console import OPERATOR, CommandFailed, opened, table
+from server.commands.console import OPERATOR, CommandFailed, helping, opened, table
 from server.context import Context
 from server.operations.people import set_role
 from server.reads import user_row
@@ -24,7 +24,8 @@ _DECISIONS = {
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser("users", help="see who is here, and decide who may learn")
-    verbs = parser.add_subparsers(metavar="VERB", required=True)
+    parser.set_defaults(run=helping(parser))
+    verbs = parser.add_subparsers(metavar="VERB")
     listed = verbs.add_parser("list", help="all users, newest first")
     listed.add_argument("--role", choices=list(Role), help="only users of this role")
     listed.add_argument("--json", action="store_true", help="as a JSON list")

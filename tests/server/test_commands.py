@@ -189,6 +189,15 @@ async def test_decisions_that_cannot_be_meant_are_refused(
     assert [doc.data for doc in await store.query("users")] == before
 
 
+@pytest.mark.parametrize("noun", ["users", "config"])
+async def test_a_noun_without_a_verb_says_what_there_is(say: Say, data: Path, noun: str) -> None:
+    code, out, err = await say(noun)
+    assert (code, err) == (0, "")
+    for verb in {"users": ("list", "approve", "revoke"), "config": ("get", "set", "unset")}[noun]:
+        assert f"    {verb} " in out
+    assert not data.exists()
+
+
 async def test_a_second_admin_can_be_revoked(say: Say, store: SqliteStore) -> None:
     await add_user(store, "root", Role.ADMIN, "root@example.org")
     await add_user(store, "other", Role.ADMIN, "other@example.org")
