@@ -40,6 +40,7 @@ async def test_a_new_session_takes_over_with_the_style_and_what_was_said(
             await _change(ada, call, way)
             fresh = await _renewed(home)
             assert "STYLE: Lecture" in instruction(fresh)
+            await until(lambda: len(fresh.seeds) == 2, "seeded")
             assert (fresh.resumed, fresh.seeds) == (
                 False,
                 [("user", "First."), ("model", "Yes, indeed.")],
@@ -66,6 +67,7 @@ async def test_what_is_not_stored_yet_is_known_all_the_same(tmp_path: Path) -> N
             await call.shows("listening")
             call.act("style", style="lecture")
             fresh = await _renewed(home)
+            await until(lambda: len(fresh.seeds) == 4, "seeded")
             agent.gate.set()
             assert fresh.seeds == [
                 ("user", "First."),
