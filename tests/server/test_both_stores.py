@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -76,3 +77,25 @@ async def test_a_store_that_is_gone_is_an_outage_and_not_a_hang(tmp_path: Path) 
         status, answer = await world.get("/readyz")
         assert (status, answer["waiting"]) == (503, {"store": "cannot be reached"})
         await gone.close()
+
+
+@pytest.mark.req("AUTH-23")
+async def test_two_admins_cannot_revoke_each_other_on_firestore_either(
+    tmp_path: Path, firestore_host: str
+) -> None:
+    async with open_world(
+        tmp_path,
+        store="firestore",
+        firebase_project=new_project(),
+        firestore_emulator_host=firestore_host,
+    ) as world:
+        admin, other = await world.admin(), await world.learner()
+        await world.ctx.store.update(f"users/{other.uid}", {"role": "admin"})
+        await asyncio.gather(
+            admin.post("/api/revokeUser", {"uid": other.uid}),
+            other.post("/api/revokeUser", {"uid": admin.uid}),
+        )
+        assert len(await world.ctx.store.query("users", where={"role": "admin"})) == 1
+        again = await world.admin()
+        assert again.uid == admin.uid
+        assert len(await world.ctx.store.query("users", where={"role": "admin"})) == 1
