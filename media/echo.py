@@ -30,7 +30,9 @@ MEMORY = 1 - 1 / 12
 MEAN_PACE = 1 / 50
 DEPTH = np.float32(-3.0)
 # So alike, over at least so many blocks, only an echo is; a better delay must be better by this.
-ALIKE, ALIKE_BLOCKS, BETTER = 0.55, 10, 0.1
+ALIKE, ALIKE_BLOCKS, BETTER = 0.6, 10, 0.1
+# More alike than the learner's own voice usually is; less alike than an echo ever is.
+SUSPICIOUS, UNLIKE = 0.45, 0.3
 # Later every second block is judged and every fourth compared.
 SETTLING_BLOCKS = 60
 # The learned level follows the median by so much a block (dB), and 9 dB above it is no echo.
@@ -51,6 +53,7 @@ class Hearing(Enum):
 
     FREE = "free"  # nothing was played that could come back
     UNSURE = "unsure"  # it could be: not yet known
+    LIKELY = "likely"  # not yet known, but it looks like it
     ECHO = "echo"
     OWN = "own"  # more than the echo
 
@@ -113,7 +116,7 @@ class _Played:
         self.norms = np.full(2 * KEPT, BANDS * DEPTH * DEPTH, np.float32)
         self._waiting: deque[tuple[int, bytes]] = deque(maxlen=KEPT)
         self._before = self._ringing = _NOTHING
-        self._mean = np.zeros(BANDS, np.float32)
+        self.mean = np.zeros(BANDS, np.float32)
         self._blocks = 0
         self._newest = -KEPT
 
@@ -141,8 +144,8 @@ class _Played:
         logs = np.log(self._ringing)
         if sound:
             self._blocks += 1
-            self._mean += max(MEAN_PACE, 1 / self._blocks) * (logs - self._mean)
-        pattern = np.maximum(logs - self._mean, DEPTH)
+            self.mean += max(MEAN_PACE, 1 / self._blocks) * (logs - self.mean)
+        pattern = np.maximum(logs - self.mean, DEPTH)
         row = number % KEPT
         self.logs[row::KEPT] = logs
         self.patterns[row::KEPT] = pattern
@@ -196,8 +199,11 @@ class Echo:
 
     def _verdict(self) -> Hearing:
         if self._row is not None:
-            return Hearing.OWN if self._own >= OWN else Hearing.ECHO
-        return Hearing.FREE if self._clear >= CLEAR_BLOCKS else Hearing.UNSURE
+            more = Hearing.UNSURE if self._settling else Hearing.OWN
+            return more if self._own >= OWN else Hearing.ECHO
+        if self._clear >= CLEAR_BLOCKS:
+            return Hearing.FREE
+        return Hearing.LIKELY if self._likeness.most >= SUSPICIOUS else Hearing.UNSURE
 
     def _quiet(self) -> None:
         self._own = max(0.0, self._own - TYPICAL)
@@ -216,13 +222,16 @@ class Echo:
 
     def _learn(self, logs: Bands, rows: slice) -> None:
         """Which delay, if any, makes what was played look like what is heard."""
-        best = self._likeness.best(logs, self._played, rows, self._row, settling=self._settling)
+        likeness, settling = self._likeness, self._settling
+        best = likeness.best(logs, self._played, rows, self._row, settling=settling)
         if best is None:
+            if settling and likeness.most < UNLIKE:
+                self._row = None
             return
         if best != self._row:
             self._row = best
-            if self._settling:
-                self._level = self._likeness.level(best)
+            if settling:
+                self._level = likeness.level(best)
         self._clear = max(0, self._clear - RELAPSE)
 
     def _judge(self, heard: Bands, logs: Bands, played: Bands) -> None:
@@ -240,6 +249,7 @@ class _Likeness:
     def __init__(self) -> None:
         self._mean = np.zeros(BANDS, np.float32)
         self.blocks = 0
+        self.most = 0.0
         self._alike = np.zeros(DELAYS, np.float32)
         self._norms = np.full(DELAYS, 1e-6, np.float32)
         self._norm = 1e-6
@@ -251,7 +261,7 @@ class _Likeness:
         """Row of the delay at which only an echo can be so alike; None if there is none."""
         self.blocks += 1
         self._mean += max(MEAN_PACE, 1 / self.blocks) * (logs - self._mean)
-        pattern = np.maximum(logs - self._mean, DEPTH)
+        pattern = np.maximum(logs - self._usual(played), DEPTH)
         self._alike *= MEMORY
         self._alike += played.patterns[rows] @ pattern
         self._norms *= MEMORY
@@ -262,9 +272,20 @@ class _Likeness:
             self._levels += pace * (logs - played.logs[rows] - self._levels)
         likeness = self._alike / np.sqrt(self._norms * self._norm)
         best = int(likeness.argmax())
-        if self.blocks < ALIKE_BLOCKS or likeness[best] < ALIKE:
+        self.most = float(likeness[best])
+        if self.blocks < ALIKE_BLOCKS or self.most < ALIKE:
             return None
         return known if known is not None and likeness[best] < likeness[known] + BETTER else best
+
+    def _usual(self, played: _Played) -> Bands:
+        """The mean of the microphone; in the beginning the shape of what was played."""
+        if self.blocks >= SETTLING_BLOCKS:
+            return self._mean
+        apart = self._mean - played.mean
+        known: Bands = (
+            played.mean + apart.mean() + self.blocks / SETTLING_BLOCKS * (apart - apart.mean())
+        )
+        return known
 
     def level(self, row: int) -> Bands:
         """Log of what comes back of what was played, band by band, at this delay."""

@@ -41,7 +41,9 @@ QUIET = Threshold(speech=0.5, sure_ms=40, signs_ms=40)
 CERTAIN = Threshold(speech=STRONG, sure_ms=20, signs_ms=40)
 RESTLESS = Threshold(speech=0.8, sure_ms=60, signs_ms=60)
 OVER_TUTOR = Threshold(speech=0.6, sure_ms=40, signs_ms=60)
-UNSURE = Threshold(speech=0.6, sure_ms=200, signs_ms=300, evidence_ms=160)
+UNSURE = Threshold(speech=0.6, sure_ms=240, signs_ms=360, evidence_ms=240)
+LIKELY = Threshold(speech=0.6, sure_ms=360, signs_ms=560, evidence_ms=360)
+_DOUBTS = {Hearing.UNSURE: UNSURE, Hearing.LIKELY: LIKELY}
 # Most that may wait at the gate on top of the pre-roll, while a cough over the tutor is ruled out.
 WAITING_MS = 600
 
@@ -205,6 +207,8 @@ class Gate:
         voice = sign or reading.speech >= settings.still_speech
         hearing = self._echo.hear(pcm20, at, voice=voice)
         self._echoed = hearing is Hearing.ECHO
+        if self._echoed and not speech.certain:
+            return speech.released(at)  # what looked like signs was the tutor
         if self._echoed or not self._room.admits(rms, going_on=speech.certain):
             return self._unvoiced(at)
         need = self._needed(reading, hearing)
@@ -218,8 +222,8 @@ class Gate:
 
     def _needed(self, reading: VadReading, hearing: Hearing) -> Threshold:
         settings = self.settings
-        if hearing is Hearing.UNSURE:
-            return UNSURE
+        if hearing in _DOUBTS:
+            return _DOUBTS[hearing]
         if self._over_tutor or hearing is Hearing.OWN:
             return settings.over_tutor
         if self._room.restless:
