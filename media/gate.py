@@ -28,7 +28,7 @@ __all__ = ["Evidence", "Gate", "GateEvent", "GateSettings", "GateStep", "Thresho
 BLOCK_BYTES = 640
 SILENCE = bytes(BLOCK_BYTES)
 # On top of the service's silence duration, for the lag of its own detector (RTC-8).
-MARGIN_MS = 200
+MARGIN_MS = 500
 # A warm block is a sign only above -45 dBFS.
 LOUD = 32768 * 10 ** (-45 / 20)
 # The meter: -60 dBFS is 0, -10 dBFS is 1; it falls by a fifth a block.
