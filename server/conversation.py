@@ -19,7 +19,7 @@ from media.live import port
 from media.playout import Heard, Playout
 from media.sound import BYTES_PER_MS
 from media.spans import LEARNER_TO_TUTOR, MIC_TO_GATE, REPLY_TO_RTP, Spans
-from media.turns import Turns
+from media.turns import State, Turns
 from server import rtvi
 from server.captions import Captions
 from server.exchanges import Exchange
@@ -33,6 +33,8 @@ log = logging.getLogger(__name__)
 # Design 3.3: at most 5 `activity` messages a second.
 LEVEL_EVERY_S = 0.2
 LEVEL_AGAIN_S = 2.0
+# Silence sent on after speech while no answer has come: the bound of what it may cost.
+PATIENCE_S = 6.0
 _SILENCE = bytes(640)
 # Troubles of a session that may be gone without a close: the next sound finds a new socket.
 DEAF = ("silent_turn", "empty_turns")
@@ -74,6 +76,7 @@ class Conversation:
         self._replays = Replays(self._playout, tell, self._replaying)
         self._link: Link | None = None
         self._level_at = 0.0
+        self._patient_until = 0.0
         self._shown_level: rtvi.ActivityLevel | None = None
         self._reply_at: float | None = None
         self._inaudible = ""
@@ -100,10 +103,18 @@ class Conversation:
         for event in step.events:
             self._gate_event(event)
         self._key.heard(at)
-        if step.forward and self._link is not None:
-            self._link.audio(step.forward, at)
+        forward = step.forward or self._patience(at)
+        if forward and self._link is not None:
+            self._link.audio(forward, at)
         if at - self._level_at >= LEVEL_EVERY_S:
             self._show_level(step, at)
+
+    def _patience(self, at: float) -> bytes:
+        """The gate is shut and the answer is due: a service that is slow to notice the end of
+        speech is never starved of the silence it needs for that: it can only count audio."""
+        if self._manual or self._turns.state is not State.FORMULATING:
+            return b""
+        return _SILENCE if at < self._patient_until else b""
 
     def _show_level(self, step: GateStep, at: float) -> None:
         """A level that does not move is told again only now and then."""
@@ -131,6 +142,7 @@ class Conversation:
                     self._link.activity(True)
             case ev.SpeechEnded(at=at):
                 self.last_voice_at = at
+                self._patient_until = at + PATIENCE_S
                 self.metrics.speech_ended(at - self._gate.lag_ms / 1000)
                 self._tell("user-stopped-speaking")
                 if self._manual and self._link is not None:
