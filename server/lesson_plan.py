@@ -9,8 +9,8 @@ from datetime import datetime
 from agent.usage import TokenUsage
 from media.gate import GateSettings
 from media.live import port
-from media.script_check import LATIN, scripts_of
 from media.modes.voice_mode import VoiceMode
+from media.script_check import LATIN, scripts_of
 from server import rtvi
 from server.agent_ports import AgentPorts, agent_ports_of
 from server.callers import Caller
