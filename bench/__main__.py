@@ -14,7 +14,8 @@ import traceback
 from collections.abc import Sequence
 
 from bench import machine, report
-from bench.stages import Options, run
+from bench.hearing import hearing
+from bench.stages import Options, run, say
 
 QUICK = Options(lessons=(1, 4), seconds=6.0, quick=True, sessions=20)
 
@@ -48,6 +49,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     before, cores, began = machine.facts(), machine.cores(), time.monotonic()
     try:
         found = asyncio.run(run(options, cores))
+        say("what the gate hears")
+        heard = hearing(quick=options.quick)
     except Exception:  # the edge: a broken run is told and ends with 1
         traceback.print_exc()
         return 1
@@ -66,6 +69,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         },
         "figures": report.figures(found),
         "by_lessons": report.by_lessons(found),
+        "hearing": heard,
     }
     json.dump(result, sys.stdout, indent=1)
     sys.stdout.write("\n")

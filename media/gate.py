@@ -41,7 +41,7 @@ QUIET = Threshold(speech=0.5, sure_ms=40, signs_ms=40)
 CERTAIN = Threshold(speech=STRONG, sure_ms=20, signs_ms=40)
 RESTLESS = Threshold(speech=0.8, sure_ms=60, signs_ms=60)
 OVER_TUTOR = Threshold(speech=0.6, sure_ms=40, signs_ms=60)
-UNSURE = Threshold(speech=0.6, sure_ms=240, signs_ms=360, evidence_ms=240)
+UNSURE = Threshold(speech=0.6, sure_ms=200, signs_ms=320, evidence_ms=260)
 LIKELY = Threshold(speech=0.6, sure_ms=360, signs_ms=560, evidence_ms=360)
 _DOUBTS = {Hearing.UNSURE: UNSURE, Hearing.LIKELY: LIKELY}
 # Most that may wait at the gate on top of the pre-roll, while a cough over the tutor is ruled out.
@@ -184,7 +184,7 @@ class Gate:
         was_open = self._open
         events = self._listen(pcm20, rms, at)
         if not self.settings.service_ends_turns:
-            self._watch_turn(pcm20, events)
+            self._watch_turn(events)
         forward = self._forward(pcm20, opening=SpeechStarted in map(type, events))
         if self._open and self._may_shut():
             self._open = False
@@ -240,12 +240,12 @@ class Gate:
             self._hangover = self.endpoint.hangover_ms
         return self._speech.unvoiced(at, self._hangover)
 
-    def _watch_turn(self, pcm20: bytes, events: list[GateEvent]) -> None:
+    def _watch_turn(self, events: list[GateEvent]) -> None:
         """Own-turns mode: what the end of the turn depends on."""
         if SpeechStarted in map(type, events):
             self.endpoint.started()
         if self._speech.certain:
-            self.endpoint.hear(pcm20, voiced=self._speech.voiced_now)
+            self.endpoint.hear(voiced=self._speech.voiced_now)
         if SpeechEnded in map(type, events):
             self.endpoint.ended()
             self._open = False

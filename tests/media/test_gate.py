@@ -257,14 +257,40 @@ def test_own_turns_are_bracketed_by_the_gate() -> None:
     assert ended * 20 == 600 + 1200
 
 
+def test_own_turns_bracket_what_is_forwarded() -> None:
+    mic = Mic(GateSettings(service_ends_turns=False, hangover_ms=1200))
+    mic.say(1000, 2)
+    steps = mic.say(600, 90) + mic.say(3000, 2)
+    brackets = [(step.activity, bool(step.forward)) for step in steps if step.activity is not None]
+    assert brackets == [(True, True), (False, False)]
+    assert all(step.activity is None for step in Mic().say(3000, 90))
+
+
+def test_own_turns_over_the_tutor_open_late_and_lose_nothing() -> None:
+    """A cough is over before the service hears of it; a word is sent from its pre-roll on."""
+    settings = GateSettings(service_ends_turns=False, hangover_ms=1200)
+    cough, word = Mic(settings), Mic(settings)
+    for mic, voiced_ms in ((cough, 200), (word, 400)):
+        mic.gate.set_tutor_speaking(True)
+        mic.say(2000, 2)
+        mic.say(voiced_ms, 90)
+        mic.say(3000, 2)
+    assert SpeechStarted in cough.kinds()
+    assert cough.sent == b""
+    certain = 100 + 2  # the third voiced block
+    assert word.sent_blocks()[0] == certain - 20
+    assert word.sent_blocks() == list(range(certain - 20, word.sent_blocks()[-1] + 1))
+    assert SpeechEnded in word.kinds()
+
+
 @pytest.mark.parametrize("pause", [600, 1000])
 def test_t8_own_turns_survive_a_pause_in_a_sentence(pause: int) -> None:
     """T8: one turn while the pause is shorter than the hang-over."""
-    mic = Mic(GateSettings(service_ends_turns=False, hangover_ms=1200))
+    mic = Mic(GateSettings(service_ends_turns=False, hangover_ms=1500))
     mic.say(600, 90)
     mic.say(pause, 2)
     mic.say(600, 90)
-    mic.say(2000, 2)
+    mic.say(3000, 2)
     assert mic.kinds().count(SpeechStarted) == mic.kinds().count(SpeechEnded) == 1
 
 

@@ -15,12 +15,12 @@ from tests.media.hearing.trial import ROOM
 from tests.media.hearing.way_back import ACTIVE_DB, MIC_BLOCK, WayBack
 
 STEP_S = 0.02
+JITTER_S = 0.015
 REPLY = (
     "That is a good start, and you have already named the two things that matter most here.",
     "Now think about what happens at night, when there is no light at all for many hours.",
     "What would a plant have to do then, so that it does not starve before the morning?",
 )
-AT_ONCE = np.zeros(0, np.float32)
 
 
 def tutor() -> Sound:
@@ -28,7 +28,7 @@ def tutor() -> Sound:
     voice = np.concatenate([joe_24k(sentence) for sentence in REPLY])
     power = db(voice, 480)
     active = 10 * np.log10(np.mean(10 ** (power[power > power.max() - 30] / 10)))
-    return (voice * 10 ** ((ACTIVE_DB - active) / 20)).astype(np.float32)
+    return np.asarray(voice * 10 ** ((ACTIVE_DB - active) / 20), np.float32)
 
 
 class Desk:
@@ -43,7 +43,7 @@ class Desk:
         self.effects: list[tuple[float, ev.Effect]] = []
         self.activity: list[bool] = []
         self._rng = np.random.default_rng(5)
-        self._coming = np.zeros(MIC_BLOCK, np.float32)
+        self._arrivals = np.random.default_rng(6)
         self._replies = 0
 
     def _started(self, turn_id: str, at: float) -> None:
@@ -104,7 +104,8 @@ class Desk:
             pcm = self.way_back.microphone(heard + self.way_back.hear(played))
         assert len(pcm) == BLOCK_BYTES
         self.at += STEP_S  # a block is heard when it is over
-        step = self.gate.feed(pcm, self.at)
+        # The network is not a clock: up to 15 ms late.
+        step = self.gate.feed(pcm, self.at + float(self._arrivals.uniform(0, JITTER_S)))
         for event in step.events:
             self.handle(event)
         if step.activity is not None:

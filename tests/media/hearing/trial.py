@@ -30,7 +30,9 @@ class Track:
 
 
 def track(clips: tuple[Clip, ...], gap_s: float = GAP_S) -> Track:
-    parts, spans, at = [np.zeros(int(LEAD_S * RATE), np.float32)], [], int(LEAD_S * RATE)
+    parts: list[Sound] = [np.zeros(int(LEAD_S * RATE), np.float32)]
+    spans: list[tuple[int, int]] = []
+    at = int(LEAD_S * RATE)
     for number, clip in enumerate(clips):
         spans.append((at + clip.onset, at + clip.end))
         # Odd gaps: onsets fall anywhere within a block.

@@ -1,0 +1,82 @@
+"""Own detection of a turn's end on sentences with pauses: false ends, and waits after true ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from media.endpoint import Endpoint
+from media.gate import BLOCK_BYTES, Gate, GateSettings
+from media.turn_events import SpeechEnded, SpeechStarted
+from media.vad import Vad
+from tests.media.hearing.clips import RATE, Clip, joe, recordings
+from tests.media.hearing.sentences import Spoken, with_pauses
+from tests.media.hearing.trial import pcm
+
+LEAD_S, AFTER_S = 0.6, 4.0
+
+
+class Plain(Endpoint):
+    """A fixed silence, whatever was said."""
+
+    @property
+    def hangover_ms(self) -> int:
+        return self._silence_ms
+
+
+@dataclass
+class Ends:
+    """`false`: pauses that were taken for the end, of `pauses`; `waits_s` after true ends."""
+
+    pauses: int = 0
+    false: int = 0
+    turns: list[int] = field(default_factory=list)
+    waits_s: list[float] = field(default_factory=list)
+
+    @property
+    def median_wait_s(self) -> float:
+        return float(np.median(self.waits_s))
+
+
+def sentences() -> tuple[Clip, ...]:
+    """Long enough to pause in."""
+    everything = recordings() + joe()
+    return tuple(clip for clip in everything if (clip.end - clip.onset) / RATE >= 1.4)
+
+
+def paused(clips: Iterable[Clip], *pauses: tuple[float, ...]) -> list[Spoken]:
+    made = (with_pauses(clip, each) for clip in clips for each in pauses)
+    return [spoken for spoken in made if spoken is not None]
+
+
+def judge(
+    spoken: Iterable[Spoken],
+    *,
+    silence_ms: int = 1500,
+    plain_ms: int | None = None,
+    thinking_s: float = 0.0,
+) -> Ends:
+    """`plain_ms`: a fixed silence instead, for comparison."""
+    ends = Ends()
+    settings = GateSettings(service_ends_turns=False, hangover_ms=silence_ms)
+    for each in spoken:
+        gate = Gate(Vad(), settings)
+        if plain_ms is not None:
+            gate.endpoint = Plain(plain_ms)
+        if thinking_s:
+            gate.thinking(thinking_s)
+        lead, after = (np.zeros(int(s * RATE), np.float32) for s in (LEAD_S, AFTER_S))
+        raw = pcm(np.concatenate((lead, each.sound, after)))
+        end_s, times, starts = LEAD_S + each.end / RATE, [], 0
+        for number in range(len(raw) // BLOCK_BYTES):
+            at = (number + 1) * 0.02
+            step = gate.feed(raw[number * BLOCK_BYTES : (number + 1) * BLOCK_BYTES], at)
+            starts += SpeechStarted in map(type, step.events)
+            times += [at for event in step.events if isinstance(event, SpeechEnded)]
+        ends.pauses += len(each.pauses_s)
+        ends.false += sum(at < end_s for at in times)
+        ends.turns.append(starts)
+        ends.waits_s += [at - end_s for at in times[-1:] if at >= end_s]
+    return ends
