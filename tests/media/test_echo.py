@@ -223,8 +223,7 @@ def median(took: list[float | None]) -> float:
 
 @pytest.mark.speech
 @pytest.mark.req("RTC-11")
-@pytest.mark.parametrize("gain_db", [-12, -6])
-@pytest.mark.parametrize("delay_ms", [60, 130, 300])
+@pytest.mark.parametrize(("gain_db", "delay_ms"), [(-12, 60), (-12, 300), (-6, 130)])
 def test_t18_the_tutor_does_not_interrupt_itself(gain_db: int, delay_ms: int) -> None:
     """From the first second of the first reply on, when nothing is known of the way back."""
     need.local_voice()
