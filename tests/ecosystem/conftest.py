@@ -80,7 +80,7 @@ def server(tmp_path_factory: pytest.TempPathFactory, bundle: Path) -> Iterator[S
         )  # fmt: skip
         try:
             _await_ready(f"http://127.0.0.1:{port}/readyz", process, log)
-            yield Server(f"http://127.0.0.1:{port}", log)
+            yield Server(f"http://127.0.0.1:{port}", log, environment)
         finally:
             process.terminate()
             process.wait(30)
