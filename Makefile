@@ -38,7 +38,7 @@ requirements: $(VENV)/dev.stamp  ## per area: which requirement ids no test carr
 	$(BIN)/python scripts/requirements.py
 
 # Debian packages for the browser tests. Elsewhere, or without root, those tests say what is missing.
-DEBS := chromium firefox-esr webkit2gtk-driver xvfb pulseaudio pulseaudio-utils gstreamer1.0-pulseaudio
+DEBS := chromium firefox-esr webkit2gtk-driver xvfb pulseaudio pulseaudio-utils gstreamer1.0-pulseaudio espeak-ng pocketsphinx-testdata
 # A real Firestore for the tests of the store and of its rules: one Java archive, in Google's package
 # archive only. Where apt does not know it, CI fails and says so; elsewhere those tests are skipped.
 EMULATOR := google-cloud-cli-firestore-emulator
