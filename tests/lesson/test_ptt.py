@@ -60,7 +60,8 @@ async def test_what_is_said_in_a_hold_is_one_turn(tmp_path: Path, manual: bool) 
         # Ours, or what the service made of the sound and of the silence after it.
         assert live.activities == BRACKET
         started, stopped = "user-started-speaking", "user-stopped-speaking"
-        assert call.kinds.count(started) == call.kinds.count(stopped) == 1
+        # The sound goes on after the release: the open microphone may hear it too.
+        assert call.kinds.count(started) == call.kinds.count(stopped) >= 1
         # The open microphone is as before: the key changed nothing for good.
         assert (await call.ask("And typed?"))["saved"] is True
 
@@ -135,6 +136,7 @@ async def test_the_key_speaks_for_a_microphone_that_is_off(tmp_path: Path) -> No
         await hold(call, 0.8)
         await until(lambda: call.messages("turn"), "answered", 20)
         assert call.messages("turn")[0]["userText"] == LINE
+        await until(lambda: not call.messages("activity")[-1]["sending"], "the gate is shut")
         before = heard_ms(home)
         await call.say(tone(220, 48_000, 0.5))
         assert heard_ms(home) - before < 100
