@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from media import turn_events as ev
-from media.gate import BLOCK_BYTES, Gate, GateSettings
+from media.gate import BLOCK_BYTES, MARGIN_MS, Gate, GateSettings
 from media.ptt import LONGEST_MS, SHORTEST_MS, TAIL_MS, Hold, Passage
 from media.turns import State, Turns
 from media.vad import VadReading
@@ -150,7 +150,7 @@ def test_after_a_hold_the_service_hears_silence_until_somebody_speaks() -> None:
     tail = TAIL_MS // 20
     assert key.numbers[: len(LONG) + tail] == [*range(1, len(LONG) + 1), *[7] * tail]
     rest = key.sent[(len(LONG) + tail) * BLOCK_BYTES :]
-    assert rest == ZERO * ((200 + 200) // 20)
+    assert rest == ZERO * ((200 + MARGIN_MS) // 20)
     key.ear.says = 1.0
     key.feed(*[sound(8)] * 10)
     assert key.numbers[-8:] == [8] * 8
