@@ -217,10 +217,10 @@ async def test_signing_out_ends_this_sign_in_and_its_refreshed_tokens(
 
 
 ACCOUNTS = {
-    "live": ({"ada": {}}, True),
-    "disabled": ({"ada": {"disabled": True}}, False),
-    "deleted": ({}, False),
-    "revoked": ({"ada": {"validSince": str(now() + 100)}}, False),
+    "live": (lambda: {"ada": {}}, True),
+    "disabled": (lambda: {"ada": {"disabled": True}}, False),
+    "deleted": (lambda: {}, False),
+    "revoked": (lambda: {"ada": {"validSince": str(now() + 100)}}, False),
 }
 
 
@@ -228,7 +228,8 @@ ACCOUNTS = {
 async def test_the_account_is_asked_about_when_wanted(
     google: FakeIdentity, clock: FakeClock, monkeypatch: pytest.MonkeyPatch, case: str
 ) -> None:
-    google.accounts, allowed = ACCOUNTS[case]
+    accounts, allowed = ACCOUNTS[case]
+    google.accounts = accounts()
     monkeypatch.setattr(credentials.ApplicationDefault, "get_credential", _no_account)
     async with opened(clock, check_revoked=True) as identity:
         if allowed:
