@@ -17,7 +17,8 @@ from aiortc import (
 from bench.figures import quantile
 from bench.process import ProcessBroken
 from media.hooks import AudioHook
-from media.peer import MediaPlane, Peer, PeerState
+from media.peer import Peer, PeerState
+from media.plane import MediaPlane
 from media.voice import ParkedTrack
 
 CONNECT_S = 10.0

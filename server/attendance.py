@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from media.peer import MediaPlane, Peer, PeerState, PeerStats
+from media.peer import Peer, PeerState, PeerStats
+from media.plane import MediaPlane
 from media.spans import OFFER_TO_ANSWER, Spans
 from server import rtvi
 from server.channel import Channel

@@ -19,7 +19,8 @@ from media.gate import Gate
 from media.live import link as live
 from media.live import port
 from media.live.link import LiveLink
-from media.peer import MediaPlane, PeerStats
+from media.peer import PeerStats
+from media.plane import MediaPlane
 from media.spans import MIC_TO_LIVE, Spans
 from media.turns import Turns
 from media.vad import Vad

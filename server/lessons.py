@@ -14,7 +14,8 @@ from datetime import datetime, timedelta
 from typing import Any, Self
 
 from media.live import port
-from media.peer import MediaPlane, OfferRefused
+from media.peer import OfferRefused
+from media.plane import MediaPlane
 from media.spans import Spans
 from server.access_watch import watch_access
 from server.announcements import (

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from aiohttp import web
 
 from media.live.gemini import GeminiConnector
-from media.peer import MediaPlane
+from media.plane import MediaPlane
 from server.app import LIMITS
 from server.context import Context
 from server.lessons import Lessons

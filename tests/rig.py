@@ -20,7 +20,7 @@ from local_gemini.engine import Engine
 from local_gemini.script import Script
 from local_gemini.scripted import ScriptedEngine
 from local_gemini.server import LocalGemini
-from media.peer import MediaPlane
+from media.plane import MediaPlane
 from server.app import CONTEXT, build_app
 from server.context import Context
 from server.lessons import Lessons

@@ -22,7 +22,8 @@ from aiortc import (
 
 from media.hooks import AudioHook, connection_of
 from media.opus import Encoder
-from media.peer import MediaPlane, Peer, PeerState
+from media.peer import Peer, PeerState
+from media.plane import MediaPlane
 from media.voice import ParkedTrack
 
 DEADLINE_S = 10.0

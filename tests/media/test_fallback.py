@@ -13,7 +13,8 @@ from aiortc import MediaStreamTrack, rtp
 from av import AudioFrame, Packet
 
 from media.fallback import QUEUE_PACKETS, PlainVoice, QueueTrack
-from media.peer import MediaPlane, PeerState
+from media.peer import PeerState
+from media.plane import MediaPlane
 from tests.media.peers import Client, Server, join, loudness, packets, pitch, tone, until
 from tests.media.peers import no_loop_errors as no_loop_errors
 

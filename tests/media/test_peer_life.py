@@ -11,7 +11,8 @@ import pytest
 from aiortc import RTCPeerConnection
 
 from media import peer as peer_module
-from media.peer import MediaPlane, OfferRefused, PeerState
+from media.peer import OfferRefused, PeerState
+from media.plane import MediaPlane
 from tests.media.peers import Client, Server, call, join, packets, tone, until
 from tests.media.peers import no_loop_errors as no_loop_errors
 

@@ -11,7 +11,8 @@ from aiortc import RTCConfiguration, RTCPeerConnection
 from media import hooks
 from media.mux import host_addresses
 from media.offer import MAX_OFFER_BYTES, read_offer
-from media.peer import MediaPlane, OfferRefused, PeerState
+from media.peer import OfferRefused, PeerState
+from media.plane import MediaPlane
 from tests.media.peers import Client, Server, call, join, until
 from tests.media.peers import no_loop_errors as no_loop_errors
 
