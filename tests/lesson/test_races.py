@@ -9,7 +9,7 @@ import pytest
 
 from local_gemini.faults import no_reply
 from local_gemini.script import Script
-from media.live.gemini import GeminiSession
+from media.live.gemini_session import GeminiSession
 from media.live.port import LiveClosed
 from media.peer import Peer
 from server import exchanges
