@@ -3,12 +3,12 @@ import './app.css';
 import { signal } from '@preact/signals';
 import { render } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { boot, chooseTab, lesson, newTopic, preferStyle, signOut, state } from './actions.ts';
+import { boot, chooseTab, dispatch, lesson, newTopic, preferStyle, signOut, state } from './actions.ts';
 import { Admin } from './admin.tsx';
 import { Chat } from './chat.tsx';
 import { History } from './history.tsx';
 import { Icon, Mark, type IconName } from './icons.tsx';
-import { Dialog, StyleChips } from './parts.tsx';
+import { Dialog, IconButton, StyleChips } from './parts.tsx';
 import { Picker } from './picker.tsx';
 import { currentLink, Gate, Opening, SignIn } from './signin.tsx';
 import { admitted, type Tab } from './state.ts';
@@ -114,10 +114,15 @@ function Screen() {
 }
 
 function Toast() {
-  const shown = state.value.toast;
+  const { toast, alert } = state.value;
   return (
     <div class="toasts" role="status" aria-live="polite">
-      {shown !== null && <p key={shown.serial} class="toast" data-tone={shown.tone}>{shown.text}</p>}
+      {alert !== null && (
+        <div key={alert.serial} class="toast" data-tone={alert.tone}>
+          <p>{alert.text}</p><IconButton icon="close" label={S.dismiss} onClick={() => dispatch({ type: 'alertDismissed' })} />
+        </div>
+      )}
+      {toast !== null && <p key={toast.serial} class="toast">{toast.text}</p>}
     </div>
   );
 }

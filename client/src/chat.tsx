@@ -1,24 +1,19 @@
 // The conversation: log, grounded context, voice cluster, composer.
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
-import {
-  ask, chooseStyle, dictate, draft, family, goOn, level, lesson, replay, say, sayAgain, sending, setReplySpeech, state, tapMic,
-} from './actions.ts';
-import { AgendaButton } from './agenda-button.tsx';
+import { ask, chooseStyle, draft, goOn, lesson, replay, say, sayAgain, state } from './actions.ts';
 import { UTTERANCE_CHARS_MAX } from './documents.ts';
 import { Icon, Mark } from './icons.tsx';
-import { interimWords, isOfThisCall, lines, type Line } from './log.ts';
+import { isOfThisCall, lines, type Line } from './log.ts';
 import { IconButton, StyleChips } from './parts.tsx';
-import { canRecognise } from './recognition.ts';
 import { styleNow, voiceWord } from './state.ts';
-import { micButton, offersDictation, privacyText, statusText } from './status.ts';
 import { S } from './strings.ts';
+import { VoiceCluster } from './voice-cluster.tsx';
 import { when } from './when.ts';
 
 const NEAR_END_PX = 160;
 const COMPOSER_MAX_PX = 160;
 const WIDE = matchMedia('(min-width: 68rem)');
 const SLOWER = 0.8;
-const CAN_RECOGNISE = canRecognise();
 
 function GroundedContext() {
   const { digest, sources, groundedAt } = lesson.value!.grounded;
@@ -59,7 +54,7 @@ function Reply({ line }: { line: Extract<Line, { who: 'tutor' }> }) {
           {line.text !== '' && <p class="words">{line.text}</p>}
           {line.unheard !== '' && <>{' '}<p class="unheard"><span class="visually-hidden">{S.unheard}: </span>{line.unheard}</p></>}
         </div>
-        {line.unheard !== '' && (
+        {line.cut && (
           <button type="button" class="text-button" disabled={lesson.value!.busy} onClick={() => void goOn(line.text)}>{S.goOnFromHere}</button>
         )}
         {replays && (
@@ -115,51 +110,6 @@ function ConversationLog() {
         )}
       </div>
     </div>
-  );
-}
-
-function MicButton() {
-  const button = useRef<HTMLButtonElement>(null);
-  const { label, action } = micButton(state.value);
-  const { voice } = state.value;
-  useEffect(() => level.subscribe((value) => button.current?.style.setProperty('--level', value.toFixed(2))), []);
-  const on = voice.link !== 'off';
-  return (
-    <button ref={button} type="button" class="mic" title={label} aria-label={label} aria-disabled={action === 'none'}
-      data-on={on} data-state={voiceWord(voice)} onClick={() => tapMic(action)}>
-      <span class="ring" aria-hidden="true" />
-      <Icon name={voice.link === 'paused' || voice.link === 'silenced' ? 'resume' : 'mic'} />
-    </button>
-  );
-}
-
-/** Not a live region: it changes with every word. */
-function PrivacyLight() {
-  const text = privacyText(state.value, sending.value);
-  if (text === '') return null;
-  return (
-    <p class="light" data-on={sending.value}>{text}
-      {state.value.voice.features.includes('ptt') && <span class="hold-hint"> · {S.holdHint}</span>}</p>
-  );
-}
-
-export function VoiceCluster() {
-  const { replySpeech, voice } = state.value;
-  const interim = voice.interim || (lesson.value === null ? '' : interimWords(lesson.value.log));
-  const reply = replySpeech ? S.replyOn : S.replyOff;
-  return (
-    <section class="voice" aria-label={S.voice} data-on={voice.link !== 'off'}>
-      <MicButton />
-      <div class="status">
-        <p class="status-line" role="status" data-problem={voice.link === 'off' && voice.problem !== null}>{statusText(state.value, family)}</p>
-        {offersDictation(state.value, CAN_RECOGNISE) && <button type="button" class="text-button" onClick={dictate}>{S.dictate}</button>}
-        {interim !== '' ? <p class="interim" dir="auto">{S.interim(interim)}</p> : <PrivacyLight />}
-      </div>
-      <button type="button" class="icon-button reply" title={reply} aria-label={reply} onClick={() => setReplySpeech(!replySpeech)}>
-        <Icon name={replySpeech ? 'speaker' : 'speakerOff'} /><span class="reply-label" aria-hidden="true">{reply}</span>
-      </button>
-      <AgendaButton />
-    </section>
   );
 }
 

@@ -4,6 +4,7 @@ import { reader, silence, voice } from './calls.ts';
 import { CallFailed, failureText } from './errors.ts';
 import { lastWords } from './log.ts';
 import { report, reportOfLesson } from './people.ts';
+import { clearPicker } from './picker-draft.ts';
 import type { Grounded, Grounding, StoredSession, Style, Tab, TurnAnswer } from './state.ts';
 import { dispatch, lesson, nextStyle, patiently, state, toast } from './store.ts';
 import { S } from './strings.ts';
@@ -57,6 +58,7 @@ export function leave(): void {
 
 export function newTopic(): void {
   leave();
+  clearPicker();
   dispatch({ type: 'tabChosen', tab: 'chat' });
 }
 
@@ -68,9 +70,22 @@ export async function resume(sessionId: string, quietly = false): Promise<void> 
     silence();
     dispatch({ type: 'conversationResumed', session: { ...session, sessionId } });
     sessionStorage.setItem(SESSION_KEY, sessionId);
+    await readTopic();
   } catch (failure) {
     sessionStorage.removeItem(SESSION_KEY);
     if (!quietly) await report(failure);
+  }
+}
+
+/** A stored conversation has no time of gathering, and its news may be fresher by now: the topic knows both. Where it
+    cannot be had, the conversation's own snapshot is shown without a time. */
+async function readTopic(): Promise<void> {
+  const topicId = lesson.value?.grounded.topicId;
+  if (!topicId) return;
+  try {
+    dispatch({ type: 'topicRead', topic: await read<Grounded & { kind: string }>(`topics/${encodeURIComponent(topicId)}`) });
+  } catch (failure) {
+    if (!(failure instanceof CallFailed)) throw failure;
   }
 }
 

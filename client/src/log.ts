@@ -10,6 +10,8 @@ export type Exchange = {
   readonly interrupted: boolean;
   /** The rest of an interrupted reply, which was never played. */
   readonly unheard: string;
+  /** The reply broke off before its end, so that the tutor can be asked to go on from there. */
+  readonly cut: boolean;
   readonly settled: boolean;
   readonly delivery: Delivery;
   /** System line of the server after this exchange; empty for none. */
@@ -18,7 +20,7 @@ export type Exchange = {
 export type Log = readonly Exchange[];
 
 const fresh = (turnId: string, at: number): Exchange => ({
-  key: `${at}:${turnId}`, turnId, learner: '', learnerFinal: false, tutor: '', interrupted: false, unheard: '', settled: false, delivery: 'sent', note: '',
+  key: `${at}:${turnId}`, turnId, learner: '', learnerFinal: false, tutor: '', interrupted: false, unheard: '', cut: false, settled: false, delivery: 'sent', note: '',
 });
 
 /** Applies `change` to the exchange `turnId`, adding it at the end when it is new. */
@@ -66,9 +68,10 @@ export function turnSettled(
   log: Log, turn: { turnId: string; userText: string; text: string; unheard?: string; interrupted: boolean },
 ): Log {
   const id = slot(log, turn.turnId, (last) => last.settled);
+  const unheard = turn.interrupted ? (turn.unheard ?? '').trim() : '';
   return edit(log, id, (exchange) => ({
     ...exchange, learner: turn.userText, learnerFinal: true, tutor: turn.text,
-    interrupted: turn.interrupted, unheard: turn.interrupted ? (turn.unheard ?? '').trim() : '', settled: true, delivery: 'sent',
+    interrupted: turn.interrupted, unheard, cut: unheard !== '', settled: true, delivery: 'sent',
   }));
 }
 
@@ -95,15 +98,16 @@ export const without = (log: Log, turnId: string): Log => log.filter((exchange) 
 
 export type StoredTurn = { text?: string; userText?: string; interrupted?: boolean };
 
+/** A stored exchange holds what was heard; how an interrupted reply went on is not kept. */
 export const restored = (turns: readonly StoredTurn[]): Log =>
   turns.map((turn, index) => ({
     ...fresh(`stored-${index}`, index), learner: turn.userText ?? '', learnerFinal: true, tutor: turn.text ?? '',
-    interrupted: turn.interrupted === true, settled: true,
+    interrupted: turn.interrupted === true, cut: turn.interrupted === true && (turn.text ?? '') !== '', settled: true,
   }));
 
 export type Line =
   | { key: string; who: 'learner'; text: string; final: boolean; delivery: Delivery; turnId: string }
-  | { key: string; who: 'tutor'; text: string; unheard: string; turnId: string; settled: boolean }
+  | { key: string; who: 'tutor'; text: string; unheard: string; cut: boolean; turnId: string; settled: boolean }
   | { key: string; who: 'system'; text: string };
 
 /** What the page shows. Interim learner words show only once the tutor has begun to answer them: until then
@@ -115,7 +119,7 @@ export function lines(log: Log, interruptedText: string): Line[] {
     if (learner !== '' && (learnerFinal || tutor !== ''))
       shown.push({ key: `${key}:learner`, who: 'learner', text: learner, final: learnerFinal, delivery, turnId });
     if (tutor !== '' || exchange.unheard !== '')
-      shown.push({ key: `${key}:tutor`, who: 'tutor', text: tutor, unheard: exchange.unheard, turnId, settled: exchange.settled });
+      shown.push({ key: `${key}:tutor`, who: 'tutor', text: tutor, unheard: exchange.unheard, cut: exchange.cut, turnId, settled: exchange.settled });
     if (exchange.interrupted) shown.push({ key: `${key}:interrupted`, who: 'system', text: interruptedText });
     if (note !== '') shown.push({ key: `${key}:note`, who: 'system', text: note });
   }

@@ -1,32 +1,20 @@
 // Choosing what to remember: a concept in words, news, or a document as file or paste.
-import { computed, signal, type Signal } from '@preact/signals';
-import { useRef } from 'preact/hooks';
+import { signal, type Signal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
 import { chooseStyle, chooseTab, family, nextStyle, startDocument, startNews, startTopic, state } from './actions.ts';
 import { Icon } from './icons.tsx';
 import { NewsSuggestions } from './news-suggestions.tsx';
 import { IconButton, StyleChips } from './parts.tsx';
+import { chooseFile, chooseKind, clearPicker, file, kind, news, paste, problem, ready, topic } from './picker-draft.ts';
 import { styleNow } from './state.ts';
 import { S } from './strings.ts';
-import { acceptFile, DOCUMENT_CHARS_MAX, firstKind, titleOfPaste, TOPIC_CHARS_MAX, type Kind } from './documents.ts';
+import { VoiceCluster } from './voice-cluster.tsx';
+import { acceptFile, DOCUMENT_CHARS_MAX, titleOfPaste, TOPIC_CHARS_MAX, type Kind } from './documents.ts';
 
-const chosenKind = signal<Kind | null>(null);
-const kind = computed<Kind>(() => chosenKind.value ?? firstKind(state.value.identity?.localTutor === true));
-const topic = signal('');
-const news = signal('');
-const file = signal<File | null>(null);
-const paste = signal('');
-const problem = signal('');
 const dragging = signal(false);
 
 const KINDS: readonly [Kind, string][] = [['core', S.kindCore], ['news', S.kindNews], ['document', S.kindDocument]];
 const PROGRESS = { topic: S.groundingTopic, news: S.groundingNews, document: S.groundingDocument } as const;
-
-function choose(chosen: File | undefined): void {
-  if (chosen === undefined) return;
-  const verdict = acceptFile(chosen.name, chosen.size);
-  problem.value = verdict.problem;
-  file.value = verdict.problem === '' ? chosen : null;
-}
 
 function base64Of(source: File): Promise<string> {
   return new Promise((resolve, reject) => {
@@ -35,12 +23,6 @@ function base64Of(source: File): Promise<string> {
     reader.onerror = () => reject(reader.error ?? new DOMException('unreadable', 'NotReadableError'));
     reader.readAsDataURL(source);
   });
-}
-
-function ready(): boolean {
-  if (kind.value === 'core') return topic.value.trim() !== '';
-  if (kind.value === 'news') return news.value.trim() !== '';
-  return file.value !== null || paste.value.trim() !== '';
 }
 
 async function begin(): Promise<void> {
@@ -61,9 +43,7 @@ async function begin(): Promise<void> {
     await startDocument({ title, mimeType, base64 });
   } else if (paste.value.length > DOCUMENT_CHARS_MAX) problem.value = S.pasteSize(paste.value.length - DOCUMENT_CHARS_MAX);
   else await startDocument({ title: titleOfPaste(paste.value), text: paste.value });
-  if (state.value.lesson === null) return;
-  topic.value = news.value = paste.value = '';
-  file.value = null;
+  if (state.value.lesson !== null) clearPicker();
 }
 
 function DocumentCard() {
@@ -71,7 +51,7 @@ function DocumentCard() {
   const drop = (event: DragEvent): void => {
     event.preventDefault();
     dragging.value = false;
-    choose(event.dataTransfer?.files[0]);
+    chooseFile(event.dataTransfer?.files[0]);
   };
   return (
     <div class="document" data-dragging={dragging.value}
@@ -83,7 +63,7 @@ function DocumentCard() {
             <span class="drop-label">{S.chooseFile}</span>
             <span class="hint drop-hint">{S.dropFile}</span>
             <input ref={input} class="cover" type="file" accept=".pdf,.txt,.md,application/pdf,text/plain,text/markdown"
-              onChange={(event) => { choose(event.currentTarget.files?.[0]); event.currentTarget.value = ''; }} />
+              onChange={(event) => { chooseFile(event.currentTarget.files?.[0]); event.currentTarget.value = ''; }} />
           </label>
         : <div class="chosen">
             <Icon name="file" /><span class="chosen-name">{S.file(file.value.name)}</span>
@@ -109,48 +89,56 @@ export function Picker() {
   const { grounding, groundingProblem, slow } = state.value;
   const busy = grounding !== 'no';
   const cta = useRef<HTMLDivElement>(null);
-  const trouble = problem.value || groundingProblem;
+  const trouble = busy ? '' : problem.value || groundingProblem || '';
+  const told = useRef<HTMLParagraphElement>(null);
+  useEffect(() => {
+    told.current?.scrollIntoView({ block: 'nearest' });
+    told.current?.focus({ preventScroll: true });
+  }, [trouble]);
   return (
-    <section class="picker" aria-labelledby="picker-title">
-      <form class="picker-form" aria-busy={busy} onSubmit={(event) => { event.preventDefault(); void begin(); }}>
-        <h1 id="picker-title">{S.pickerTitle}</h1>
-        <div class="kinds" role="group" aria-label={S.kinds}>
-          {KINDS.map(([value, label]) => (
-            <button key={value} type="button" class="chip" aria-pressed={kind.value === value} disabled={busy}
-              onClick={() => { chosenKind.value = value; problem.value = ''; }}>{label}</button>
-          ))}
-        </div>
-        {kind.value === 'core' && (
-          <>
-            {state.value.identity?.localTutor && <p class="note"><Icon name="info" />{S.coreLocal}</p>}
-            <TypedTopic typed={topic} label={S.topic} busy={busy} />
-          </>
-        )}
-        {kind.value === 'news' && (
-          <>
-            {state.value.identity?.localTutor && <p class="note"><Icon name="info" />{S.newsLocal}</p>}
-            <TypedTopic typed={news} label={S.newsTopic} busy={busy} />
-            <NewsSuggestions busy={busy} onChoose={(title) => {
-              void startNews(title);
-              cta.current!.scrollIntoView({ block: 'end', behavior: CALM.matches ? 'auto' : 'smooth' });
-            }} />
-          </>
-        )}
-        {kind.value === 'document' && <DocumentCard />}
-        <StyleChips value={styleNow(state.value, nextStyle.value)} onChoose={(style) => void chooseStyle(style)} />
-        <div class="cta" ref={cta}>
-          <button class="button wide" disabled={busy || !ready()} aria-busy={busy}>{S.start}</button>
-          <div class="progress" role="status">
-            {busy && <><progress aria-label={S.start} /><span>{PROGRESS[grounding]}</span>{slow && <span>{S.slow}</span>}</>}
+    <div class="choose">
+      <section class="picker" aria-labelledby="picker-title">
+        <form class="picker-form" aria-busy={busy} onSubmit={(event) => { event.preventDefault(); void begin(); }}>
+          <h1 id="picker-title">{S.pickerTitle}</h1>
+          <div class="kinds" role="group" aria-label={S.kinds}>
+            {KINDS.map(([value, label]) => (
+              <button key={value} type="button" class="chip" aria-pressed={kind.value === value} disabled={busy}
+                onClick={() => chooseKind(value)}>{label}</button>
+            ))}
           </div>
-          {trouble && !busy && <p class="problem" role="alert">{trouble}</p>}
-        </div>
-        <p class="hint picker-hint">
-          <button type="button" class="text-button" onClick={() => chooseTab('history')}>{S.historyHint}</button>
-        </p>
-        {family === 'in-app' && <p class="note"><Icon name="info" />{S.inApp}</p>}
-        {state.value.identity?.localTutor && kind.value !== 'news' && <p class="hint local-note">{S.localTutor}</p>}
-      </form>
-    </section>
+          {kind.value === 'core' && (
+            <>
+              {state.value.identity?.localTutor && <p class="note"><Icon name="info" />{S.coreLocal}</p>}
+              <TypedTopic typed={topic} label={S.topic} busy={busy} />
+            </>
+          )}
+          {kind.value === 'news' && (
+            <>
+              {state.value.identity?.localTutor && <p class="note"><Icon name="info" />{S.newsLocal}</p>}
+              <TypedTopic typed={news} label={S.newsTopic} busy={busy} />
+              <NewsSuggestions busy={busy} onChoose={(title) => {
+                void startNews(title);
+                cta.current!.scrollIntoView({ block: 'end', behavior: CALM.matches ? 'auto' : 'smooth' });
+              }} />
+            </>
+          )}
+          {kind.value === 'document' && <DocumentCard />}
+          <StyleChips value={styleNow(state.value, nextStyle.value)} onChoose={(style) => void chooseStyle(style)} />
+          <div class="cta" ref={cta}>
+            <button class="button wide" disabled={busy || !ready()} aria-busy={busy}>{S.start}</button>
+            <div class="progress" role="status">
+              {busy && <><progress aria-label={S.start} /><span>{PROGRESS[grounding]}</span>{slow && <span>{S.slow}</span>}</>}
+            </div>
+            {trouble !== '' && <p class="problem" role="alert" ref={told} tabIndex={-1}>{trouble}</p>}
+          </div>
+          <p class="hint picker-hint">
+            <button type="button" class="text-button" onClick={() => chooseTab('history')}>{S.historyHint}</button>
+          </p>
+          {family === 'in-app' && <p class="note"><Icon name="info" />{S.inApp}</p>}
+          {state.value.identity?.localTutor && kind.value !== 'news' && <p class="hint local-note">{S.localTutor}</p>}
+        </form>
+      </section>
+      <div class="dock"><VoiceCluster /></div>
+    </div>
   );
 }

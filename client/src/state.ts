@@ -70,6 +70,8 @@ export type State = {
   readonly reading: boolean;
   readonly online: boolean;
   readonly toast: Toast | null;
+  /** The last failure, until somebody has read it: dismissed, or what failed was asked for again. */
+  readonly alert: Toast | null;
   /** The server runs another version than this page. */
   readonly updated: boolean;
   /** Whom the conversation on the page belongs to while its sign-in has run out. */
@@ -81,7 +83,7 @@ export const VOICE_OFF: Voice = {
 };
 export const INITIAL: State = {
   identity: null, me: null, door: 'opening', tab: 'chat', grounding: 'no', groundingProblem: null, slow: false,
-  lesson: null, voice: VOICE_OFF, replySpeech: true, reading: false, online: true, toast: null, updated: false, awaits: null,
+  lesson: null, voice: VOICE_OFF, replySpeech: true, reading: false, online: true, toast: null, alert: null, updated: false, awaits: null,
 };
 
 export type Event =
@@ -96,6 +98,7 @@ export type Event =
   | { type: 'slowNoticed' }
   | { type: 'conversationOpened'; sessionId: string; grounded: Grounded; style: Style | null }
   | { type: 'conversationResumed'; session: StoredSession }
+  | { type: 'topicRead'; topic: Grounded & { kind: string } }
   | { type: 'conversationLeft' }
   | { type: 'turnAsked'; turnId: string; text: string }
   | { type: 'turnAnswered'; turnId: string; answer: TurnAnswer }
@@ -114,7 +117,8 @@ export type Event =
   | { type: 'heard'; message: ServerSays }
   | { type: 'onlineChanged'; online: boolean }
   | { type: 'toasted'; text: string; tone: Toast['tone'] }
-  | { type: 'toastGone' };
+  | { type: 'toastGone' }
+  | { type: 'alertDismissed' };
 
 export function reduce(state: State, event: Event): State {
   switch (event.type) {
@@ -131,19 +135,20 @@ export function reduce(state: State, event: Event): State {
         lesson: state.lesson && { ...state.lesson, busy: false, log: deliveryFailed(state.lesson.log) },
       };
     case 'tabChosen': return { ...state, tab: event.tab };
-    case 'groundingStarted': return { ...state, grounding: event.kind, groundingProblem: null, slow: false };
+    case 'groundingStarted': return { ...state, grounding: event.kind, groundingProblem: null, slow: false, alert: null };
     case 'groundingEnded': return { ...state, grounding: 'no', groundingProblem: event.problem, slow: false };
     case 'slowNoticed': return state.grounding !== 'no' || state.lesson?.busy === true ? { ...state, slow: true } : state;
     case 'conversationOpened':
       return {
-        ...state, tab: 'chat', grounding: 'no', groundingProblem: null, slow: false, voice: VOICE_OFF,
+        ...state, tab: 'chat', grounding: 'no', groundingProblem: null, slow: false, voice: VOICE_OFF, alert: null,
         lesson: {
           sessionId: event.sessionId, grounded: event.grounded, log: [], agenda: NO_AGENDA, style: event.style,
           persisted: false, busy: false, openingFailed: false, cost: null,
         },
       };
-    case 'conversationResumed': return { ...state, tab: 'chat', grounding: 'no', voice: VOICE_OFF, lesson: resumed(event.session) };
-    case 'conversationLeft': return { ...state, lesson: null, voice: VOICE_OFF, grounding: 'no' };
+    case 'conversationResumed':
+      return { ...state, tab: 'chat', grounding: 'no', voice: VOICE_OFF, alert: null, lesson: resumed(event.session) };
+    case 'conversationLeft': return { ...state, lesson: null, voice: VOICE_OFF, grounding: 'no', groundingProblem: null };
     case 'reading': return { ...state, reading: event.on };
     case 'holding': return { ...state, voice: { ...state.voice, holding: event.on } };
     case 'dictating': return dictating(state, event.on);
@@ -153,15 +158,24 @@ export function reduce(state: State, event: Event): State {
     case 'voiceLink': return voiceLink(state, event.link);
     case 'voiceFailed': return withLesson({ ...state, voice: { ...VOICE_OFF, problem: event.problem } }, (lesson) => ({ ...lesson, log: deliveryFailed(lesson.log) }));
     case 'onlineChanged': return { ...state, online: event.online };
-    case 'toasted': return { ...state, toast: { text: event.text, tone: event.tone, serial: (state.toast?.serial ?? 0) + 1 } };
+    case 'toasted': return toasted(state, event.text, event.tone);
     case 'toastGone': return { ...state, toast: null };
+    case 'alertDismissed': return { ...state, alert: null };
     case 'heard': return heard(state, event.message);
+    case 'turnAsked': return withLesson({ ...state, slow: false, alert: null }, (lesson) => lessonEvent(lesson, event));
     default: return withLesson(state.slow ? { ...state, slow: false } : state, (lesson) => lessonEvent(lesson, event));
   }
 }
 
 const withLesson = (state: State, change: (lesson: Lesson) => Lesson): State =>
   state.lesson === null ? state : { ...state, lesson: change(state.lesson) };
+
+/** The same words are told once: a failure outlives a passing notice of it. */
+function toasted(state: State, text: string, tone: Toast['tone']): State {
+  const next: Toast = { text, tone, serial: Math.max(state.toast?.serial ?? 0, state.alert?.serial ?? 0) + 1 };
+  if (tone === 'plain') return state.alert?.text === text ? state : { ...state, toast: next };
+  return { ...state, alert: next, toast: state.toast?.text === text ? null : state.toast };
+}
 
 function signedIn(state: State, me: Me): State {
   const admitted = me.role === 'approved' || me.role === 'admin';
@@ -171,7 +185,7 @@ function signedIn(state: State, me: Me): State {
   return state.tab === 'admin' && me.role !== 'admin' ? { ...next, tab: 'chat' } : next;
 }
 
-type LessonEvent = Extract<Event, { type: 'turnAsked' | 'turnAnswered' | 'turnFailed' | 'turnWithdrawn' | 'typedOverVoice' | 'styleChosen' }>;
+type LessonEvent = Extract<Event, { type: 'topicRead' | 'turnAsked' | 'turnAnswered' | 'turnFailed' | 'turnWithdrawn' | 'typedOverVoice' | 'styleChosen' }>;
 
 function lessonEvent(lesson: Lesson, event: LessonEvent): Lesson {
   switch (event.type) {
@@ -193,6 +207,7 @@ function lessonEvent(lesson: Lesson, event: LessonEvent): Lesson {
     case 'turnWithdrawn': return { ...lesson, log: without(lesson.log, event.turnId) };
     case 'typedOverVoice': return { ...lesson, log: typed(lesson.log, event.turnId, event.text) };
     case 'styleChosen': return { ...lesson, style: event.style };
+    case 'topicRead': return { ...lesson, grounded: refreshed(lesson.grounded, event.topic) };
   }
 }
 
@@ -211,12 +226,18 @@ function resumed(session: StoredSession): Lesson {
   };
 }
 
+/** What a resumed conversation stands on: its own snapshot, dated if the topic is still the same; news goes on with the topic. */
+function refreshed(known: Grounded, { kind, topicId, topic, digest, sources, groundedAt }: Grounded & { kind: string }): Grounded {
+  if (topicId !== known.topicId || (digest !== known.digest && kind !== 'news' && known.digest !== '')) return known;
+  return { topicId, topic, digest, sources, ...(groundedAt === undefined ? {} : { groundedAt }) };
+}
+
 function voiceLink(state: State, link: Voice['link']): State {
   if (link === 'off')
     return withLesson({ ...state, voice: { ...VOICE_OFF, problem: state.voice.problem } },
       (lesson) => ({ ...lesson, log: deliveryFailed(lesson.log) }));
   if (link === 'connecting' || link === 'reconnecting')
-    state = withLesson(state, (lesson) => ({ ...lesson, log: sealed(lesson.log, link === 'reconnecting') }));
+    state = withLesson({ ...state, alert: link === 'connecting' ? null : state.alert }, (lesson) => ({ ...lesson, log: sealed(lesson.log, link === 'reconnecting') }));
   const server = link === 'connecting' || link === 'reconnecting' ? link : state.voice.server;
   return { ...state, voice: { ...state.voice, link, server, problem: null, learnerSpeaking: false } };
 }
@@ -230,13 +251,7 @@ function heard(state: State, message: ServerSays): State {
   const log = (change: (log: Log) => Log): State => withLesson(state, (lesson) => ({ ...lesson, log: change(lesson.log) }));
   switch (message.type) {
     case 'ready':
-      return {
-        ...state,
-        voice: {
-          ...state.voice, features: message.features,
-          server: state.voice.server === 'connecting' || state.voice.server === 'reconnecting' ? 'idle' : state.voice.server,
-        },
-      };
+      return { ...state, voice: { ...state.voice, features: message.features } };
     case 'status':
       return { ...state, voice: { ...state.voice, server: message.state, mayInterrupt: message.mayInterrupt } };
     case 'learner-speaking': return { ...state, voice: { ...state.voice, learnerSpeaking: message.on } };
@@ -248,7 +263,7 @@ function heard(state: State, message: ServerSays): State {
         ? log((l) => tutorInterrupted(l, message.turnId, null))
         : log((l) => systemSaid(l, message.turnId, message.text));
     case 'turn':
-      return withLesson(message.saved ? state : { ...state, toast: { text: S.saveFailed, tone: 'error', serial: (state.toast?.serial ?? 0) + 1 } },
+      return withLesson(message.saved ? (state.alert?.text === S.saveFailed ? { ...state, alert: null } : state) : toasted(state, S.saveFailed, 'error'),
         (lesson) => ({ ...lesson, persisted: lesson.persisted || message.saved, log: turnSettled(lesson.log, message) }));
     case 'agenda':
       return withLesson(state, (lesson) => ({ ...lesson, agenda: agendaOf(message, lesson.grounded.topicId) }));

@@ -1,5 +1,11 @@
 // Every word that people read. A translation is another object of this shape. The strings of the requirements
 // are contracts: do not improve them here.
+const RULES = new Intl.PluralRules('en');
+
+/** `n` with the form of the word that it takes. */
+const count = (n: number, one: string, other: string): string =>
+  `${n.toLocaleString('en')} ${RULES.select(n) === 'one' ? one : other}`;
+
 export const S = {
   brand: 'Pidjin',
   preferredStyle: 'Preferred style…',
@@ -13,6 +19,7 @@ export const S = {
   cancel: 'Cancel',
   signOut: 'Sign out',
   close: 'Close',
+  dismiss: 'Dismiss',
 
   navigation: 'Main',
   chat: 'Chat',
@@ -57,7 +64,7 @@ export const S = {
   fileSize: 'The file is larger than 5 MB.',
   fileEmpty: 'The file is empty.',
   fileUnreadable: 'The file could not be read. Choose it again.',
-  pasteSize: (n: number) => `The text is ${n.toLocaleString('en')} characters too long. The limit is 120,000.`,
+  pasteSize: (n: number) => `The text is ${count(n, 'character', 'characters')} too long. The limit is 120,000.`,
   pastedTitle: 'Pasted text',
   start: 'Start Conversation',
   groundingTopic: 'Gathering what matters…',
@@ -97,7 +104,7 @@ export const S = {
   replay: 'Hear this reply again',
   replaySlow: 'Hear this reply again, slower',
   voiceCost: (tokens: number, usd: number) =>
-    `This voice session: ${tokens.toLocaleString('en')} tokens${usd > 0 ? `, $${usd.toFixed(4)}` : ''}`,
+    `This voice session: ${count(tokens, 'token', 'tokens')}${usd > 0 ? `, $${usd.toFixed(4)}` : ''}`,
   localTutor: 'Local tutor: this Pidjin runs on its own machine, without a cloud model. It follows your text closely and answers simply.',
   localTutorShort: 'Local tutor',
   message: 'Message',
@@ -158,7 +165,7 @@ export const S = {
   deleted: 'Conversation deleted.',
   deletedElsewhere: 'This conversation was deleted elsewhere.',
   inProgress: 'In progress',
-  turns: (n: number) => (n === 1 ? '1 turn' : `${n} turns`),
+  turns: (n: number) => count(n, 'turn', 'turns'),
   untitled: 'Untitled topic',
   loading: 'Loading…',
 
@@ -200,7 +207,7 @@ export const S = {
   addNewsTopic: 'Add news topic',
   pipelineRunning: 'News is being gathered. This can take a few minutes.',
   pipelineBusy: 'News is being gathered already. Look at the runs below in a minute.',
-  pipelineDone: (n: number) => `The pipeline found ${n} new topic(s).`,
+  pipelineDone: (n: number) => `The pipeline found ${count(n, 'new topic', 'new topics')}.`,
   pipelineLocal: 'The local tutor cannot search the web. Give the server a Gemini key to gather news.',
   filter: 'Show',
   all: 'all',
@@ -212,7 +219,7 @@ export const S = {
   autoPublish: 'Auto-publish new finds',
   themes: (names: string) => `Themes: ${names}`,
   publishAllTitle: 'Auto-publish new finds?',
-  publishAllBody: (n: number) => `New finds will be published at once. ${n === 1 ? 'One draft is' : `${n} drafts are`} waiting: publish now as well?`,
+  publishAllBody: (n: number) => `New finds will be published at once. ${count(n, 'draft is', 'drafts are')} waiting: publish now as well?`,
   keepDrafts: 'No, keep drafts',
   publishAll: 'Publish all drafts',
   publishedDrafts: (n: number) => `Published ${n} draft(s).`,
@@ -248,7 +255,7 @@ export const S = {
   lessonAway: 'connection lost',
   lessonReply: (ms: number) => `replies in ${(ms / 1000).toFixed(1)} s`,
   lessonLoss: (percent: number) => `${percent.toFixed(1)} % lost`,
-  lessonTokens: (tokens: number, usd: number) => `${tokens.toLocaleString('en')} tokens${usd > 0 ? `, $${usd.toFixed(3)}` : ''}`,
+  lessonTokens: (tokens: number, usd: number) => `${count(tokens, 'token', 'tokens')}${usd > 0 ? `, $${usd.toFixed(3)}` : ''}`,
   stopLesson: 'Stop lesson',
   stopLessonTitle: 'Stop this voice lesson?',
   stopLessonBody: (who: string) => `${who} will be told that voice mode was stopped. The conversation is kept.`,
@@ -288,8 +295,8 @@ export const S = {
   checkMicBlocked: 'The microphone is not open.',
   checkStart: 'Check the microphone',
   inApp: 'You are inside another app’s browser, where the microphone often does not work. Open this page in Safari, Chrome or Firefox.',
-  clockWrong: (count: number, unit: 'minute' | 'hour' | 'day', ahead: boolean) =>
-    `This device’s clock is ${count} ${unit}${count === 1 ? '' : 's'} ${ahead ? 'ahead' : 'behind'}. Times shown here may be wrong.`,
+  clockWrong: (n: number, unit: 'minute' | 'hour' | 'day', ahead: boolean) =>
+    `This device’s clock is ${count(n, unit, `${unit}s`)} ${ahead ? 'ahead' : 'behind'}. Times shown here may be wrong.`,
   updated: 'Pidjin was updated.',
   reload: 'Reload',
   googleElsewhere: 'This page has no sign-in button of its own yet. Ask whoever runs this Pidjin for a way in.',

@@ -26,7 +26,7 @@ test('UI-24..32: state words to status texts', () => {
   assert.equal(statusText(opened), S.statusIdle);
   assert.equal(statusText(play(opened, { type: 'voiceLink', link: 'connecting' })), S.statusConnecting);
   assert.equal(status(), S.statusConnecting);
-  assert.equal(status(rtvi('bot-ready')), S.statusOn);
+  assert.equal(status(rtvi('bot-ready')), S.statusConnecting);
   assert.equal(status(own('status', { state: 'listening' })), S.statusListening);
   assert.equal(status(own('status', { state: 'formulating' })), S.statusFormulating);
   assert.equal(status(own('status', { state: 'speaking', mayInterrupt: true })), S.statusSpeaking);
@@ -94,7 +94,10 @@ test('RTC-7: one spoken exchange over the channel', () => {
 // @req UI-33
 test('UI-33: a turn that was not saved is told', () => {
   const after = play(inVoice, own('turn', { turnId: 'v', userText: 'a', text: 'b', interrupted: false, saved: false }));
-  assert.equal(after.toast!.text, S.saveFailed);
+  assert.deepEqual([after.alert!.text, after.toast], [S.saveFailed, null]);
+  const told = play(after, own('notice', { text: S.saveFailed, code: 'save-failed' }));
+  assert.equal(told.toast, null);
+  assert.equal(play(told, own('turn', { turnId: 'w', userText: 'a', text: 'b', interrupted: false, saved: true })).alert, null);
 });
 
 // @req UI-35 UI-36

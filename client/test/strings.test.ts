@@ -161,7 +161,8 @@ function inOrder(text: string, ...words: string[]): void {
 // @req UI-58
 test('UI-58: microphone, status, reply toggle and agenda button stand together above the composer', () => {
   const chat = file('chat.tsx');
-  inOrder(chat.slice(chat.indexOf('function VoiceCluster')), '<MicButton', 'status-line', 'setReplySpeech', '<AgendaButton');
+  const cluster = file('voice-cluster.tsx');
+  inOrder(cluster.slice(cluster.indexOf('function VoiceCluster')), '<MicButton', 'status-line', 'setReplySpeech', '<AgendaButton');
   inOrder(chat.slice(chat.indexOf('class="dock"')), '<VoiceCluster', '<Composer');
 });
 
