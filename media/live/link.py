@@ -11,19 +11,18 @@ import asyncio
 import logging
 import random
 from collections.abc import Awaitable, Callable, Coroutine
-from dataclasses import replace
 from typing import Any
 
 from media.live.capabilities import capabilities_of
-from media.live.dialer import NO_SETUP, Dialer
+from media.live.dialer import Dialer
 from media.live.fence import fenced
 from media.live.limits import LinkLimits, LinkStats
 from media.live.link_events import LinkAsleep, LinkAwake, LinkDown, LinkEvent, LinkFailed, LinkUp
+from media.live.opening import Opening
 from media.live.port import (
     LiveClosed,
     LiveConnector,
     LiveEvent,
-    LiveRefused,
     LiveSession,
     LiveSetup,
 )
@@ -79,7 +78,9 @@ class LiveLink:
         self._recovery = Recovery(jitter)
         self._receiver = Receiver(self._emit, self._sender, self._recovery, self._stats)
         self._receiver.handle = handle
-        self._setup: LiveSetup | None = None
+        self._opening = Opening(
+            self._dialer, self._recovery, self._receiver, self._sender, self._stats
+        )
         self._session: LiveSession | None = None
         self._main: asyncio.Task[None] | None = None
         self._asleep = False
@@ -192,68 +193,19 @@ class LiveLink:
     async def _keep(self) -> None:
         dial: Redial | None = self._redial()
         while dial is not None:
-            up = await self._dial(dial)
-            dial = None if up is None else await self._serve(up)
-
-    # --- opening -------------------------------------------------------------------------------
-
-    async def _dial(self, dial: Redial) -> LinkUp | None:
-        """Connects, by the rules of recovery; None after LinkFailed."""
-        while True:
-            await asyncio.sleep(dial.delay_s)
-            try:
-                return await self._open(dial)
-            except LiveRefused as refused:
-                first = self._stats.connects == 0 and dial.lane is Lane.FRESH
-                _LOG.info(
-                    "live session refused", extra={"code": refused.code, "reason": refused.reason}
-                )
-                verdict = self._recovery.refused(refused, tried=dial.lane, first=first)
-            if isinstance(verdict, Stop):
-                self._emit(LinkFailed(verdict.code, verdict.reason))
-                return None
-            dial = verdict
-
-    async def _open(self, dial: Redial) -> LinkUp:
-        resumed = dial.lane is Lane.RESUME
-        if not resumed:
-            # The stored state that composes a fresh session already holds what waits here.
-            self._receiver.handle = ""
-            self._sender.held.clear()
-            self._sender.renewing = False
-        setup = await self._next_setup(resumed)
-        session = await self._dialer.connect(setup)
-        first = self._stats.connects == 0
-        self._stats.connects += 1
-        self._stats.resumptions += resumed
-        self._stats.reseeds += not resumed and not first
-        self._setup, self._session = setup, session
-        self._receiver.rotation = Rotation(asyncio.get_running_loop().time())
-        return LinkUp(first, resumed, not resumed and not first, setup.model)
-
-    async def _next_setup(self, resumed: bool) -> LiveSetup:
-        """The setup of the session that is resumed stands in when none comes."""
-        resumption, before = self._recovery.resumption, self._setup if resumed else None
-        try:
-            setup = await self._dialer.compose()
-        except LiveRefused as refused:
-            if before is None or refused.code != NO_SETUP:
-                raise
-            setup = before
-        if not resumed:
-            return replace(setup, handle=None, resumption=resumption)
-        # Everything but the model may change when a session is resumed.
-        model = before.model if before else setup.model
-        return replace(
-            setup, model=model, handle=self._receiver.handle, seeds=(), resumption=resumption
-        )
+            opened = await self._opening.dial(dial)
+            if isinstance(opened, Stop):
+                self._emit(LinkFailed(opened.code, opened.reason))
+                return
+            dial = await self._serve(*opened)
 
     # --- serving -------------------------------------------------------------------------------
 
-    async def _serve(self, up: LinkUp) -> Redial | None:
+    async def _serve(self, session: LiveSession, up: LinkUp) -> Redial | None:
         """Runs one session to its end; how to go on, or None after LinkFailed."""
-        session, opened_at = self._session, asyncio.get_running_loop().time()
-        assert session is not None
+        opened_at = asyncio.get_running_loop().time()
+        self._session = session
+        self._receiver.rotation = Rotation(opened_at)
         try:
             self._emit(up)
             ending = await self._exchange(session, up.model)
