@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from local_gemini.brain.denial import denies
+from local_gemini.brain.judgement import Judgement
 from local_gemini.brain.language import alike, rarity, words
 from local_gemini.brain.matching import Heard, meaning, meanings
 from local_gemini.brain.mention import mention_of, stated, tells
@@ -44,24 +44,6 @@ EXPLAINED_SHARE, EXPLAINED_SIMILARITY = 0.6, 0.6
 # Without a text nothing can be judged: an angle counts as covered by more than this many new words,
 # or by this many that are near the topic.
 BARE_WORDS, BARE_SIMILARITY = 2, 0.25
-
-
-@dataclass(frozen=True, slots=True)
-class Judgement:
-    """What an utterance shows: the points it covers, and whether it is about them at all.
-
-    `matched` are keys (see `matching.meaning`) of source words that the learner used, without those
-    of the question; `said` are all of them, `key` those of the answer asked for. `denied`: the
-    asked point was turned into its opposite. `echo`: nothing but words of the question.
-    """
-
-    covered: frozenset[int]
-    related: bool
-    matched: frozenset[str] = frozenset()
-    said: frozenset[str] = frozenset()
-    key: frozenset[str] = frozenset()
-    denied: bool = False
-    echo: bool = False
 
 
 class Judge:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from local_gemini.brain import phrases
-from local_gemini.brain.coverage import Judge, Judgement
+from local_gemini.brain.coverage import Judge
+from local_gemini.brain.judgement import Judgement
 from local_gemini.brain.language import alike
 from local_gemini.brain.lexicon import VAGUE
 from local_gemini.brain.matching import meanings

@@ -10,8 +10,8 @@ from dataclasses import replace
 
 from local_gemini.brain import phrases
 from local_gemini.brain.answering import Answering
-from local_gemini.brain.coverage import Judgement
 from local_gemini.brain.intent import Intent, classify, refuses
+from local_gemini.brain.judgement import Judgement
 from local_gemini.brain.progress import Move
 from local_gemini.brain.quoting import statement
 from local_gemini.brain.retrieval import (
