@@ -8,7 +8,16 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from media.live.link import LinkEvent, LinkLimits, LiveLink
-from media.live.port import LiveClosed, LiveEvent, LiveRefused, LiveSetup, Seed
+from media.live.port import (
+    GenerationComplete,
+    LiveClosed,
+    LiveEvent,
+    LiveRefused,
+    LiveSetup,
+    ReplyAudio,
+    Seed,
+    TurnComplete,
+)
 
 MODEL = "gemini-3.8-live"
 
@@ -194,3 +203,10 @@ async def linked(
 def pcm(samples: int, start: int = 0) -> bytes:
     """A counting ramp: every sample tells its own number (modulo 2**15)."""
     return b"".join(((start + i) % 32768).to_bytes(2, "little") for i in range(samples))
+
+
+async def a_turn(bench: Bench) -> None:
+    """One reply, from its first sound to the end of the turn."""
+    bench.session.say(ReplyAudio(pcm(10)), GenerationComplete())
+    bench.session.say(TurnComplete())
+    await bench.settle()
