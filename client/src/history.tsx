@@ -16,6 +16,7 @@ type Summary = {
 const LIMIT = 50;
 const conversations = signal<Summary[] | null>(null);
 const more = signal(false);
+const failed = signal(false);
 const doomed = signal<Summary | null>(null);
 
 const titleOf = (summary: Summary): string =>
@@ -29,9 +30,10 @@ const page = async (after = ''): Promise<Summary[]> => {
 
 async function load(): Promise<void> {
   try {
+    failed.value = false;
     conversations.value = await page();
   } catch (failure) {
-    conversations.value ??= [];
+    failed.value = true;
     await report(failure);
   }
 }
@@ -67,7 +69,10 @@ export function History() {
   return (
     <section class="page" aria-labelledby="history-title">
       <h1 id="history-title" ref={title} tabIndex={-1}>{S.historyTitle}</h1>
-      {list === null && <p class="hint" role="status">{S.loading}</p>}
+      {list === null && !failed.value && <p class="hint" role="status">{S.loading}</p>}
+      {list === null && failed.value && (
+        <p class="empty">{S.historyUnloaded}{' '}<button type="button" class="text-button" onClick={() => void load()}>{S.retry}</button></p>
+      )}
       {list?.length === 0 && <p class="empty">{S.historyEmpty}</p>}
       <ul class="rows">
         {list?.map((summary) => {

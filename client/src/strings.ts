@@ -157,6 +157,7 @@ export const S = {
 
   historyTitle: 'Past conversations',
   historyEmpty: 'No past conversations yet.',
+  historyUnloaded: 'Your conversations could not be loaded.',
   showOlder: 'Show older conversations',
   resume: 'Resume',
   delete: 'Delete',
