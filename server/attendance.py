@@ -46,6 +46,8 @@ class Attendance:
         self._attaching = asyncio.Lock()
         self._grace: asyncio.TimerHandle | None = None
         self._ended = False
+        # Somebody has been on the line.
+        self.joined = False
 
     @property
     def peer_id(self) -> str | None:
@@ -119,6 +121,7 @@ class Attendance:
         if peer is not self._peer:
             return
         if state is PeerState.CONNECTED:
+            self.joined = True
             if self._grace is not None:
                 self._grace.cancel()
                 self._grace = None

@@ -7,6 +7,7 @@ STYLE_NEXT = "Style changes apply from the next reply."
 
 CLOSED_TEXT = {
     "stopped": "Voice is off.",
+    "superseded": "You have started another voice lesson. Tap the mic to continue this one.",
     "replaced": "This conversation goes on in another window.",
     "peer-lost": "The connection was lost. Tap the mic to continue.",
     "session-limit": "This voice session has reached its time limit. Tap the mic to continue.",

@@ -15,7 +15,9 @@ WRITE_S = 5.0
 
 
 class HandlePlace(Protocol):
-    """Where the handle of one lesson is kept. Raises StoreError."""
+    """Where the handle of one lesson is kept, and of which Live session. Raises StoreError."""
+
+    def composed(self, *, voice: str, style: str) -> None: ...
 
     async def keep(self, handle: str) -> None: ...
 

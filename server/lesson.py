@@ -263,6 +263,11 @@ class Lesson:
         return known == wanted and not self._floor.degraded
 
     @property
+    def joined(self) -> bool:
+        """Somebody has been on the line."""
+        return self._attendance.joined
+
+    @property
     def peer_id(self) -> str | None:
         return self._attendance.peer_id
 
@@ -320,8 +325,7 @@ class Lesson:
             case rtvi.PushToTalk(down=down):
                 self._floor.talk.push_to_talk(down)
             case rtvi.Mic(on=on) | rtvi.TrackStatus(enabled=on, receiver_index=0):
-                self._floor.talk.microphone_on = on
-                self._tell("user-mute-stopped" if on else "user-mute-started")
+                self._mute(not on)
             case rtvi.ReplySpeech(on=on):
                 self._floor.talk.speech_on = on
             case rtvi.ReplayRequest(turn_id=turn_id, rate=rate):
@@ -334,6 +338,12 @@ class Lesson:
                 self.stop("stopped")
             case _:
                 pass
+
+    def _mute(self, muted: bool) -> None:
+        """Told when it changes: every page says how its microphone is when it comes."""
+        if self._floor.talk.microphone_on is muted:
+            self._tell("user-mute-started" if muted else "user-mute-stopped")
+        self._floor.talk.microphone_on = not muted
 
     def _typed(self, text: str, message_id: str) -> None:
         """OWN-69: words first, then whether there is time left, then the service."""

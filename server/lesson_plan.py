@@ -53,6 +53,9 @@ class LessonPlan:
     handle: str = ""
     mode: VoiceMode = VoiceMode.NATIVE
     model: str = ""
+    voice: str = ""
+    # As far as the Live session carries it.
+    style: str = ""
 
     @property
     def gate(self) -> GateSettings:
@@ -106,7 +109,14 @@ def plan_of(
         scripts=scripts_of(composition.topic.topic + composition.topic.digest) | {LATIN},
         mode=composition.mode,
         model=composition.setup.model,
+        voice=composition.setup.voice_name,
+        style=carried_style(composition),
     )
+
+
+def carried_style(composition: LiveComposition) -> str:
+    """The style that a Live session speaks in; none where the agent words every reply."""
+    return composition.style if composition.mode is VoiceMode.NATIVE else ""
 
 
 def turn_file_of(settings: Settings, plan: LessonPlan) -> TurnFile | None:
@@ -158,7 +168,9 @@ def ports_of(
                 )
         except PidjinError as error:
             raise port.LiveRefused(error.http_status, error.message) from error
-        return composition.setup
+        setup = composition.setup
+        handles.composed(voice=setup.voice_name, style=carried_style(composition))
+        return setup
 
     async def choose_style(chosen: Style) -> bool:
         nonlocal early

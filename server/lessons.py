@@ -17,6 +17,7 @@ from media.live import port
 from media.peer import OfferRefused
 from media.plane import MediaPlane
 from media.spans import Spans
+from server import deleted_sessions
 from server.access_watch import watch_access
 from server.announcements import (
     Announcement,
@@ -85,8 +86,9 @@ class Lessons:
         self._ctx.drain.append(self.drain)
         try:
             await self._voice_sessions.purge()
+            await deleted_sessions.purge(self._ctx.store, self._ctx.clock.now())
         except StoreError as error:
-            log.warning("old handles not removed", extra={"why": str(error)})
+            log.warning("old records not removed", extra={"why": str(error)})
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -161,15 +163,7 @@ class Lessons:
         plan, ends_at = await self._resumed(plan)
         if self._draining:
             raise Unavailable(RESTARTING)
-        mine = sum(1 for lesson in self._by_session.values() if lesson.plan.uid == caller.uid)
-        if mine >= LESSONS_PER_LEARNER:
-            raise Refused(
-                Code.RESOURCE_EXHAUSTED,
-                f"You have {mine} voice lessons open. Close one of them first.",
-                retry_after_s=15,
-            )
-        if len(self._by_session) >= LESSONS_MAX:
-            raise Unavailable("All lines are busy. Please try again in a minute.", retry_after_s=60)
+        self._make_room(caller.uid)
         handles = self._voice_sessions.place(plan, ends_at)
         ports = ports_of(ctx, caller, plan, style, handles)
         lesson = Lesson(plan, ports, self._plane, self._connector, self.spans)
@@ -186,6 +180,23 @@ class Lessons:
         task.add_done_callback(self._tasks.discard)
         ctx.metrics.count("pidjin_lessons_opened_total")
         return opened
+
+    def _make_room(self, uid: str) -> None:
+        """For one more lesson of this person. What they have left behind, or never joined, gives
+        way, oldest first: of a page that offers again and again only the newest offer counts."""
+        mine = self._of(lambda one: one.plan.uid == uid and not one.stopping)
+        absent = sorted((one for one in mine if one.line is None), key=lambda one: one.joined)
+        over = len(mine) - LESSONS_PER_LEARNER + 1
+        if over > len(absent):
+            raise Refused(
+                Code.RESOURCE_EXHAUSTED,
+                f"You have {len(mine)} voice lessons open. Close one of them first.",
+                retry_after_s=15,
+            )
+        if len(self._by_session) >= LESSONS_MAX:
+            raise Unavailable("All lines are busy. Please try again in a minute.", retry_after_s=60)
+        for lesson in absent[: max(0, over)]:
+            lesson.stop("superseded")
 
     async def _resumed(self, plan: LessonPlan) -> tuple[LessonPlan, datetime]:
         """The plan with the Live session that a process before this one has left, and what is left

@@ -43,8 +43,8 @@ class VoiceSessions:
         self._store, self._clock = store, clock
 
     async def resumption(self, plan: LessonPlan) -> Resumption | None:
-        """What a lesson may go on with: left by the same person, about the same, in the same mode
-        and with the same model. None also when the store cannot tell."""
+        """What a lesson may go on with: left by the same person, about the same, of the same
+        configuration. None also when the store cannot tell."""
         try:
             doc = await self._store.get(voice_session_path(plan.session_id))
         except StoreError as error:
@@ -84,6 +84,10 @@ class VoiceSessionPlace:
             "endsAt": stamp(ends_at),
         }
 
+    def composed(self, *, voice: str, style: str) -> None:
+        """What the session that gives the next handles is made of."""
+        self._fixed |= {"voice": voice, "style": style}
+
     async def keep(self, handle: str) -> None:
         data: Document = {
             **self._fixed,
@@ -112,4 +116,6 @@ def _whose(plan: LessonPlan) -> Document:
         "topicId": plan.topic_id,
         "mode": plan.mode.value,
         "model": plan.model,
+        "voice": plan.voice,
+        "style": plan.style,
     }

@@ -22,6 +22,7 @@ from server.callers import Caller
 from server.clock import stamp
 from server.config import AppConfig
 from server.context import Context
+from server.deleted_sessions import marked
 from server.errors import not_ready
 from server.operations.fields import REVEAL_STATE_MAX_CHARS, SessionId, Style, TopicId
 from server.operations.owned import check_owner, require_open
@@ -188,7 +189,7 @@ async def _persist(
         async def work(transaction: Transaction) -> Settled:
             doc = await transaction.get(session_path(teaching.session_id))
             session = check_owner(doc, uid)
-            if session is None and existed:
+            if session is None and (existed or await marked(transaction, teaching.session_id)):
                 raise not_ready("This conversation has been deleted.", reason="deleted")
             settled = settle(
                 move,

@@ -6,6 +6,7 @@ from server.announcements import SessionClosed
 from server.callers import Caller
 from server.clock import moment, stamp
 from server.context import Context
+from server.deleted_sessions import mark
 from server.errors import missing
 from server.operations.fields import SessionId
 from server.operations.owned import check_owner, stored_session
@@ -64,7 +65,7 @@ async def reopen_session(ctx: Context, caller: Caller, request: SessionRequest) 
 
 
 async def delete_session(ctx: Context, caller: Caller, request: SessionRequest) -> SessionResponse:
-    """The owner or any admin, at once: a turn under way then finds no session to join."""
+    """The owner or any admin, at once: a turn under way neither joins it nor brings it back."""
     path = session_path(request.session_id)
 
     async def work(transaction: Transaction) -> str:
@@ -75,6 +76,7 @@ async def delete_session(ctx: Context, caller: Caller, request: SessionRequest) 
             check_owner(doc, caller.uid)
         transaction.delete(path)
         transaction.delete(voice_session_path(request.session_id))
+        mark(transaction, request.session_id, ctx.clock.now())
         return str(doc.data["uid"])
 
     owner = await ctx.store.transaction(work)

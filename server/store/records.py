@@ -35,6 +35,10 @@ def session_path(session_id: str) -> str:
     return f"sessions/{session_id}"
 
 
+def deleted_session_path(session_id: str) -> str:
+    return f"deletedSessions/{session_id}"
+
+
 def voice_session_path(session_id: str) -> str:
     return f"voiceSessions/{session_id}"
 

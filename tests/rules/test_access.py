@@ -96,6 +96,7 @@ OTHER_READS: dict[str, frozenset[str]] = {
     "localLinks/x": NOBODY,
     "leases/newsPipeline": NOBODY,
     "voiceSessions/of-other": NOBODY,
+    "deletedSessions/of-other": NOBODY,
     "doctor/last": NOBODY,
 }
 READS: dict[str, frozenset[str]] = {

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from media.modes.voice_mode import VoiceMode
 from server import rtvi
 from server.clock import FakeClock, stamp
 from server.handle_keeper import HandleKeeper
@@ -58,9 +59,29 @@ async def test_the_same_person_goes_on_and_nobody_else(store: SqliteStore) -> No
         replace(plan, uid="bob"),
         replace(plan, topic_id="t2"),
         replace(plan, model="gemini-3.8-live-extended-thinking"),
+        replace(plan, mode=VoiceMode.AGENT_VOICED),
+        replace(plan, voice="Kore"),
+        replace(plan, style="lecture"),
         replace(plan, session_id="s2"),
     ):
         assert await sessions.resumption(other) is None
+
+
+@pytest.mark.req("VOICE-4", "VOICE-65", "VOICE-54")
+async def test_a_handle_is_of_the_style_its_session_was_composed_in(store: SqliteStore) -> None:
+    """The learner chose another style on the way: the newest session speaks in it."""
+    clock = FakeClock()
+    sessions, plan = VoiceSessions(store, clock), _plan(clock)
+    place = sessions.place(replace(plan, voice="Kore", style="socratic"), clock.now() + HALF_HOUR)
+    place.composed(voice="Kore", style="lecture")
+    await place.keep("h1")
+    for voice, style, fits in (
+        ("Kore", "lecture", True),
+        ("Kore", "socratic", False),
+        ("Puck", "lecture", False),
+    ):
+        wanted = replace(plan, voice=voice, style=style)
+        assert (await sessions.resumption(wanted) is not None) is fits, (voice, style)
 
 
 @pytest.mark.req("VOICE-63")
@@ -125,6 +146,9 @@ class _Place:
         self.go_on = asyncio.Event()
         self.go_on.set()
         self.kept = asyncio.Event()
+
+    def composed(self, *, voice: str, style: str) -> None:
+        raise AssertionError("the keeper composes nothing")
 
     async def keep(self, handle: str) -> None:
         await self.go_on.wait()
