@@ -10,7 +10,8 @@ from server.deadline import Deadline
 
 log = logging.getLogger(__name__)
 
-# A restart, or the session's limit, lets the tutor's sentence end, but no longer than this.
+# A restart lets the tutor's sentence end, but no longer than this; a session that has no longer
+# than this left takes no new turn.
 SENTENCE_S = 4.0
 # The learner asked for the end of what is being said: as long as a long answer.
 FAREWELL_S = 60.0
@@ -26,7 +27,8 @@ class Ending:
         self._session_id, self._arm = session_id, arm
         self._loop = asyncio.get_running_loop()
         self._deadline = Deadline(lambda: self.now(self._planned))
-        self._limit = Deadline(lambda: self.when_quiet("session-limit"))
+        self._limit = Deadline(lambda: self.now("session-limit"))
+        self._last_call_at: float | None = None
         self._planned = ""
         self._asked_for = False
         self.reason = ""
@@ -34,13 +36,17 @@ class Ending:
         self.at_quiet = False
 
     def limit(self, seconds: float) -> None:
-        """VOICE-63: the lesson ends this long from now, after the sentence."""
-        self._limit.set(self._loop.time() + seconds)
+        """VOICE-63: the lesson ends this long from now, to the second; what is being said then
+        has had SENTENCE_S to end, and the minute before that to come to it."""
+        end = self._loop.time() + seconds
+        self._limit.set(end)
+        self._last_call_at = end - min(SENTENCE_S, seconds / 2)
 
     @property
     def expiring(self) -> bool:
-        """The end is planned and nothing that the learner does puts it off."""
-        return (self.at_quiet and not self._asked_for) or self.reached.is_set()
+        """The end is near and nothing that the learner does puts it off."""
+        last_call = self._last_call_at is not None and self._loop.time() >= self._last_call_at
+        return last_call or (self.at_quiet and not self._asked_for) or self.reached.is_set()
 
     def now(self, reason: str) -> None:
         if not self.reached.is_set():
