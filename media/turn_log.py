@@ -1,9 +1,8 @@
 """The log of a lesson's turns: events with times and what the machine made of them, no audio.
 
 A log is a fixture: `replay` feeds it through the present machine and tells where it decides
-otherwise. Words are masked unless asked for, letter by letter, so that their shape stays: two words
-of one shape are the same word then, so a masked transcript may pass for a repeated one. No I/O but
-the command's: `python -m media.turn_log FILE` replays one.
+otherwise. Words are masked unless asked for (`turn_mask`). No I/O but the command's: `python -m
+media.turn_log FILE` replays one.
 """
 
 from __future__ import annotations
@@ -16,13 +15,13 @@ from pathlib import Path
 from typing import Any, get_args
 
 from media.turn_events import Effect, TurnEvent
+from media.turn_mask import WordMask, effect_data
 from media.turns import Turns
 
 VERSION = 1
 # A lesson of an hour has some 5,000 events; beyond this the log stops, and says how many it lost.
 MAX_EVENTS = 50_000
 _EVENTS: dict[str, type[TurnEvent]] = {kind.__name__: kind for kind in get_args(TurnEvent)}
-_WORDS = ("text", "learner_text")
 
 
 class TurnLogInvalid(ValueError):
@@ -58,7 +57,8 @@ class TurnLog:
         link_up: bool = True,
         masked: bool = True,
     ) -> None:
-        self._write, self._masked = write, masked
+        self._write = write
+        self._mask = WordMask(prefix, link_up=link_up) if masked else None
         self._count = 0
         self.lost = 0
         write(_line({"turnLog": VERSION, "prefix": prefix, "linkUp": link_up, "masked": masked}))
@@ -69,13 +69,10 @@ class TurnLog:
             self.lost += 1
             return
         self._count += 1
-        data = {"event": type(event).__name__} | asdict(event)
-        data["effects"] = [effect_data(effect) for effect in effects]
-        self._write(_line(_mask(data) if self._masked else data))
-
-
-def effect_data(effect: Effect) -> dict[str, Any]:
-    return {"effect": type(effect).__name__} | asdict(effect)
+        data = [effect_data(effect) for effect in effects]
+        if self._mask is not None:
+            event, data = self._mask.of(event, effects)
+        self._write(_line({"event": type(event).__name__} | asdict(event) | {"effects": data}))
 
 
 def read(lines: Iterable[str]) -> tuple[Turns, list[Entry]]:
@@ -124,19 +121,6 @@ def _parse(line: str, number: int) -> dict[str, Any]:
 
 def _line(data: dict[str, Any]) -> str:
     return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-
-
-def _mask(data: dict[str, Any]) -> dict[str, Any]:
-    """Words keep their shape; concatenation and masking commute, so a replay stays comparable."""
-    out: dict[str, Any] = {}
-    for key, value in data.items():
-        if key == "effects":
-            out[key] = [_mask(effect) for effect in value]
-        elif key in _WORDS:
-            out[key] = "".join("x" if char.isalnum() else char for char in value)
-        else:
-            out[key] = value
-    return out
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from media import turn_events as ev
 from media import turn_log
 from media.turn_events import Closed, LearnerWords, SpeechStarted, TimePassed, Typed
 from media.turn_log import TurnLog, TurnLogInvalid, read, replay
 from media.turns import Turns
-from tests.media.test_turns_properties import _STEPS
 
 
 def lesson(log: TurnLog) -> None:
@@ -63,16 +66,60 @@ def test_masked_words_keep_their_shape_only() -> None:
     assert not any(word in text for word in ("Señor", "ller", "asks", "Hello"))
 
 
-@settings(max_examples=60, deadline=None)
-@given(_STEPS)
-def test_any_lesson_replays(steps: list[tuple[float, object]]) -> None:
+# Real words of one shape, where masked ones could be taken for each other.
+_TEXTS = st.sampled_from(["one", "two", " six", "one two", "two six", "Six. ", "six ten one"])
+_PLAIN = st.sampled_from(
+    [
+        lambda at, text: ev.SpeechStarted(at, at - 0.1),
+        lambda at, text: ev.SpeechEnded(at),
+        lambda at, text: ev.LearnerWords(at, text),
+        lambda at, text: ev.LearnerWords(at, text, interim=True),
+        lambda at, text: ev.LearnerWords(at, text, finished=True),
+        lambda at, text: ev.LearnerWords(at, "", finished=True),
+        lambda at, text: ev.TutorAudioArrived(at, 400),
+        lambda at, text: ev.TutorWords(at, text),
+        lambda at, text: ev.ReplyInterrupted(at),
+        lambda at, text: ev.GenerationCompleted(at),
+        lambda at, text: ev.TurnCompleted(at),
+        lambda at, text: ev.PlayoutStarted(at),
+        lambda at, text: ev.PlayoutDrained(at),
+        lambda at, text: ev.Typed(at, text, f"r{at}"),
+        lambda at, text: ev.TimePassed(at),
+        lambda at, text: ev.LinkLost(at),
+        lambda at, text: ev.LinkRestored(at),
+    ]
+)
+_GAPS = st.sampled_from([0.0, 0.0, 0.02, 0.3, 0.9, 2.5, 25.0])
+_STEPS = st.lists(st.tuples(_GAPS, _PLAIN, _TEXTS), max_size=50)
+
+
+@pytest.mark.parametrize("masked", [False, True])
+@settings(max_examples=100, deadline=None)
+@given(steps=_STEPS)
+def test_any_lesson_replays(masked: bool, steps: list[tuple[float, Any, str]]) -> None:
     lines: list[str] = []
-    log, turns, at = TurnLog(lines.append, masked=False), Turns(), 0.0
-    for gap, build in steps:
+    log, turns, at = TurnLog(lines.append, masked=masked), Turns(), 10.0
+    for gap, build, text in steps:
         at += gap
-        event = build(at)  # type: ignore[operator]
+        event = build(at, text)
         log.record(event, turns.handle(event))
     assert replay(lines) == []
+    assert not masked or not re.search(r"\b(one|two|six|ten)\b", "".join(lines), re.I)
+
+
+def test_two_words_of_one_shape_are_two_words() -> None:
+    lines: list[str] = []
+    log, turns = TurnLog(lines.append), Turns()
+    for event in (
+        SpeechStarted(100.0, 99.9),
+        LearnerWords(100.4, "yes", finished=True),
+        LearnerWords(100.9, "but", finished=True),
+        LearnerWords(101.0, "yes but", finished=True),
+    ):
+        log.record(event, turns.handle(event))
+    assert turns.unanswered == ("t1", "yes but")
+    assert replay(lines) == []
+    assert "xxx yyy" in lines[3]
 
 
 def test_the_log_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
