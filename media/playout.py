@@ -10,12 +10,14 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from media.resample import StreamResampler
 from media.sound import (
     AUDIBLE_RMS,
     BLOCK_BYTES,
     BYTES_PER_MS,
     DUCKED_GAIN,
     FADE_SAMPLES,
+    RATE,
     Flow,
     Heard,
     Sound,
@@ -60,6 +62,7 @@ class Playout:
         self._sound: Sound | None = None
         self._kept: OrderedDict[str, Sound] = OrderedDict()
         self._flow = Flow()
+        self._foreign: tuple[int, StreamResampler] | None = None
         self._tail: bytes | None = None
         self._refused = 0
         self._underruns = 0
@@ -73,12 +76,27 @@ class Playout:
             self.flush()
         self._sound = Sound(turn_id)
         self._flow = Flow()
+        self._foreign = None
 
-    def audio(self, pcm24k: bytes) -> None:
-        """PCM16 mono 24 kHz of the current reply, any length; without one it is ignored."""
-        sound = self._sound
-        if sound is None:
+    def audio(self, pcm: bytes, rate: int = RATE) -> None:
+        """PCM16 mono of the current reply at `rate` Hz, any length; without one it is ignored."""
+        if self._sound is None:
             return
+        if self._foreign is not None and self._foreign[0] != rate:
+            self._end_of_rate(self._sound)
+        if rate != RATE:
+            if self._foreign is None:
+                self._foreign = rate, StreamResampler(rate, RATE)
+            pcm = self._foreign[1].feed(pcm)
+        self._queue(self._sound, pcm)
+
+    def _end_of_rate(self, sound: Sound) -> None:
+        """What a conversion still holds back belongs to the reply."""
+        if self._foreign is not None:
+            rest, self._foreign = self._foreign[1].flush(), None
+            self._queue(sound, rest)
+
+    def _queue(self, sound: Sound, pcm24k: bytes) -> None:
         room = max(0, QUEUE_MS * BYTES_PER_MS - sound.left())
         if len(pcm24k) > room:
             # Whole samples only, or everything after would be shifted by a byte.
@@ -95,6 +113,7 @@ class Playout:
     def complete(self) -> None:
         """No more audio is expected; audio that comes all the same reopens the reply."""
         if self._sound is not None:
+            self._end_of_rate(self._sound)
             self._sound.complete = True
 
     # --- what comes out --------------------------------------------------------------------------

@@ -28,7 +28,7 @@ class ReplySide:
         slot = self._admit()
         if slot is not None:
             slot.reply.audio_ms += ms
-            slot.reply.completed = False
+            slot.reply.in_progress = slot.reply.completed = False
             slot.reply.drained_at = None
             self.expect_playing(slot)
 

@@ -17,7 +17,7 @@ from media.modes import agent_events as ag
 from media.modes.segment import Segment
 from media.spans import MIC_TO_GATE, Spans
 from server import rtvi
-from server.conversation import LEVEL_EVERY_S
+from server.microphone import LEVEL_EVERY_S
 from server.talk_key import TalkKey
 
 _SILENCE = bytes(640)

@@ -26,6 +26,7 @@ TROUBLE_TEXT = {
     "text_without_audio": "The tutor answered in writing only.",
     "turn_tracking": "Voice lost turn tracking. Start voice again.",
     "stuck_playout": "The tutor’s voice got stuck. Please go on.",
+    "echo": "Your microphone picks up the tutor’s voice. Headphones would help.",
 }
 
 

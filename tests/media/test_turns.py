@@ -187,6 +187,25 @@ def test_filler_and_answer_are_one_bubble_and_one_exchange() -> None:
     assert len(script.of(FinishTurn)) == 1
 
 
+@pytest.mark.req("VOICE-55")
+def test_an_answer_after_a_filler_is_waited_for_no_longer_than_any_other() -> None:
+    """It has been heard to its end; nobody says that it is over."""
+    script = Script()
+    script.speak()
+    script.answer("Let me think. ", ms=800)
+    script.feed(ev.TurnCompleted(script.at, in_progress=True))
+    script.wait(0.8)
+    script.drain()
+    script.answer("It bends rock.")
+    script.feed(ev.GenerationCompleted(script.at))
+    script.wait(4)
+    script.drain()
+    assert script.turns.state is State.TUTOR
+    script.wait(machine.COMPLETION_S)
+    assert len(script.of(FinishTurn)) == 1
+    assert script.turns.state is State.IDLE
+
+
 def test_a_tutor_who_speaks_first_is_heard_but_not_saved() -> None:
     script = Script()
     script.answer("Welcome.", ms=900)

@@ -36,6 +36,8 @@ _BUILDERS = st.sampled_from(
         lambda at: ev.TimePassed(at),
         lambda at: ev.LinkLost(at),
         lambda at: ev.LinkRestored(at),
+        lambda at: ev.TextUnvoiced(at, ev.TurnId("t1")),
+        lambda at: ev.TextUnvoiced(at, ev.TurnId("t2")),
     ]
 )
 _STEPS = st.lists(
@@ -116,13 +118,20 @@ def test_at_most_one_reply_is_current(steps: list[tuple[float, object]]) -> None
     turns = Turns()
     out = run(turns, steps) + list(turns.handle(ev.Closed(1e6)))
     current: str | None = None
+    asked = False
     for effect in out:
         match effect:
             case ev.BeginReply(turn_id):
                 assert current is None
-                current = turn_id
+                current, asked = turn_id, False
             case ev.EndReply(turn_id) | ev.ShowTutor(turn_id):
                 assert turn_id == current
+            case ev.VoiceText(turn_id, text):
+                # Another voice is asked once, for a reply that has words and has not ended.
+                assert turn_id == current
+                assert text
+                assert not asked
+                asked = True
             case ev.Flush():
                 current = None
             case ev.FinishTurn(turn_id) | ev.DropReply(turn_id) if turn_id == current:
@@ -167,3 +176,19 @@ def test_a_voice_that_is_stopped_goes_on_or_is_dropped(steps: list[tuple[float, 
         elif isinstance(effect, ev.Resume | ev.Flush | ev.BeginReply):
             stopped = False
     assert not stopped
+
+
+@settings(max_examples=150, deadline=None)
+@given(_STEPS)
+def test_a_reply_in_writing_is_said_or_its_silence_is_told(
+    steps: list[tuple[float, object]],
+) -> None:
+    """No voice for it: exactly that turn is dropped, with a word to the learner."""
+    turns = Turns()
+    run(turns, steps)
+    asked = [*turns.handle(ev.TutorWords(1e6, "In writing.")), *turns.handle(ev.TurnCompleted(1e6))]
+    for request in [effect for effect in asked if isinstance(effect, ev.VoiceText)]:
+        out = turns.handle(ev.TextUnvoiced(1e6, request.turn_id))
+        assert ev.Trouble("text_without_audio", request.turn_id) in out
+        assert ev.DropReply(request.turn_id, "unheard") in out
+        assert turns.current_id != request.turn_id
