@@ -8,72 +8,27 @@ the blocks.
 
 from __future__ import annotations
 
-import math
-from collections import deque
 from dataclasses import dataclass
-from typing import Literal
 
-import numpy as np
-
+from media.doorway import BLOCK_BYTES, SILENCE, Doorway
 from media.echo import Echo, Hearing
 from media.endpoint import Endpoint
+from media.gate_settings import CERTAIN, DOUBTS, LOUD, MARGIN_MS, RESTLESS, STRONG, GateSettings
+from media.meter import Meter, rms
 from media.ptt import TAIL_MS, Hold, Passage
 from media.room import Room
 from media.turn_events import SpeechEnded, SpeechEvidence, SpeechStarted
-from media.utterance import ADMITTED, BLOCK_MS, SpeechEvent, Threshold, Utterances
+from media.utterance import ADMITTED, SpeechEvent, Threshold, Utterances
 from media.vad import SpeechDetector, VadReading
 
-__all__ = ["Evidence", "Gate", "GateEvent", "GateSettings", "GateStep", "Threshold"]
+__all__ = ["BLOCK_BYTES", "MARGIN_MS", "Evidence", "Gate", "GateEvent", "GateSettings", "GateStep"]
 
-BLOCK_BYTES = 640
-SILENCE = bytes(BLOCK_BYTES)
-# On top of the service's silence duration, for the lag of its own detector (RTC-8).
-MARGIN_MS = 500
-# A warm block is a sign only above -45 dBFS.
-LOUD = 32768 * 10 ** (-45 / 20)
-# The meter: -60 dBFS is 0, -10 dBFS is 1; it falls by a fifth a block.
-METER_FLOOR_DB, METER_TOP_DB, METER_FALL = -60.0, -10.0, 0.8
-# One window of stage 2 this sure counts for two.
-STRONG = 0.85
-# Thresholds: usually, and with music or people in the background; over the tutor; and while the
-# tutor is heard and nobody knows yet whether their voice comes back.
-QUIET = Threshold(speech=0.5, sure_ms=40, signs_ms=40)
-CERTAIN = Threshold(speech=STRONG, sure_ms=20, signs_ms=40)
-RESTLESS = Threshold(speech=0.8, sure_ms=60, signs_ms=60)
-OVER_TUTOR = Threshold(speech=0.6, sure_ms=40, signs_ms=60)
-UNSURE = Threshold(speech=0.6, sure_ms=200, signs_ms=320, evidence_ms=260)
-LIKELY = Threshold(speech=0.6, sure_ms=360, signs_ms=560, evidence_ms=360)
-_DOUBTS = {Hearing.UNSURE: UNSURE, Hearing.LIKELY: LIKELY}
-# Most that may wait at the gate on top of the pre-roll, while a cough over the tutor is ruled out.
-WAITING_MS = 600
+# So much digital silence with nothing going on, and the gate rests: 3 s is longer than any memory
+# of the room, the detector and the pre-roll.
+REST_BLOCKS = 150
 
 Evidence = SpeechEvidence
 GateEvent = SpeechEvent
-Mode = Literal["open", "ptt"]
-
-
-@dataclass(frozen=True, slots=True)
-class GateSettings:
-    """`trailing_ms`: forwarded after the last voiced block (the service's silence + margin).
-
-    `hangover_ms`: unvoiced time until `SpeechEnded`; `brief_hangover_ms` while the tutor speaks.
-    `service_ends_turns=False` (`liveVadEnabled:false`): the gate shuts with `SpeechEnded`, which
-    is then the end of the learner's turn, after a silence that `Endpoint` makes of `hangover_ms`.
-    `admit_ms`: in own-turns mode so much voice over the tutor opens the gate; a cough is shorter.
-    """
-
-    mode: Mode = "open"
-    preroll_ms: int = 400
-    trailing_ms: int = 1500
-    hangover_ms: int = 500
-    brief_hangover_ms: int = 200
-    sustained_ms: int = 500
-    admit_ms: int = 240
-    still_speech: float = 0.35
-    warm: float = 0.5
-    quiet: Threshold = QUIET
-    over_tutor: Threshold = OVER_TUTOR
-    service_ends_turns: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,26 +51,23 @@ class Gate:
     def __init__(self, vad: SpeechDetector, settings: GateSettings | None = None) -> None:
         self._vad = vad
         self.settings = settings or GateSettings()
-        kept_ms = self.settings.preroll_ms + WAITING_MS
-        self._before: deque[bytes] = deque(maxlen=kept_ms // BLOCK_MS)
+        self._doorway = Doorway(self.settings.preroll_ms)
         self._speech = Utterances()
         self._room = Room()
         self._echo = Echo()
+        self._meter = Meter()
         self.endpoint = Endpoint(self.settings.hangover_ms)
-        self._open = False
-        self._waiting = 0  # blocks since speech became certain
-        self._trailing_ms = 0
         self._echoed = False
         self._over_tutor = False
         self._hold = Hold()
         # After a hold the service hears silence, whatever the room does, until somebody speaks.
         self._muffled = self.settings.mode == "ptt"
         self._hangover = self.settings.hangover_ms
-        self._level = 0.0
+        self._still = 0  # blocks of digital silence in a row
 
     @property
     def open(self) -> bool:
-        return self._open
+        return self._doorway.open
 
     @property
     def speaking(self) -> bool:
@@ -163,7 +115,7 @@ class Gate:
             self._hold.release()
         elif not self._hold.down:
             if self.settings.mode == "ptt":
-                self._before.clear()
+                self._doorway.forget()
             self._hold.press(adopt=self._speech.certain)
 
     def absent(self, at: float) -> tuple[GateEvent, ...]:
@@ -172,49 +124,68 @@ class Gate:
         events = tuple(self._speech.released(at))
         if events and not self.settings.service_ends_turns:
             self.endpoint.ended()
-            self._open = False
+            self._doorway.shut()
         return events
 
     def feed(self, pcm20: bytes, at: float) -> GateStep:
         """One block that came at `at` (s, monotonic). Raises ValueError on another length."""
         if len(pcm20) != BLOCK_BYTES:
             raise ValueError(f"a block has {BLOCK_BYTES} bytes, not {len(pcm20)}")
-        rms = _rms(pcm20)
-        self._level = max(_level(rms), self._level * METER_FALL)
-        was_open = self._open
-        events = self._listen(pcm20, rms, at)
+        if pcm20 != SILENCE:
+            self._still = 0
+        elif self._rests(at):
+            return _RESTING
+        return self._step(pcm20, at)
+
+    def _rests(self, at: float) -> bool:
+        """Nobody has been there for a while, and nothing is going on that time must end."""
+        self._still += 1
+        if self._still <= REST_BLOCKS or self._doorway.open or self._speech.certain:
+            return False
+        if self._hold.active or not self._meter.still:
+            return False
+        if self._still == REST_BLOCKS + 1:
+            self._room.empty()
+        self._echo.hear(SILENCE, at, voice=False)
+        return True
+
+    def _step(self, pcm20: bytes, at: float) -> GateStep:
+        loudness = rms(pcm20)
+        self._meter.hear(loudness)
+        was_open = self._doorway.open
+        events = self._listen(pcm20, loudness, at)
         if not self.settings.service_ends_turns:
             self._watch_turn(events)
         forward = self._forward(pcm20, opening=SpeechStarted in map(type, events))
-        if self._open and self._may_shut():
-            self._open = False
-        level = round(self._level, 3)
-        if self.settings.service_ends_turns or was_open is self._open:
-            return GateStep(forward, tuple(events), level, self._open)
-        return GateStep(forward, tuple(events), level, self._open, self._open)
+        if self._doorway.open and self._may_shut():
+            self._doorway.shut()
+        is_open, level = self._doorway.open, round(self._meter.level, 3)
+        if self.settings.service_ends_turns or was_open is is_open:
+            return GateStep(forward, tuple(events), level, is_open)
+        return GateStep(forward, tuple(events), level, is_open, is_open)
 
     # --- speech ----------------------------------------------------------------------------------
 
-    def _listen(self, pcm20: bytes, rms: float, at: float) -> list[GateEvent]:
+    def _listen(self, pcm20: bytes, loudness: float, at: float) -> list[GateEvent]:
         settings, speech = self.settings, self._speech
         if settings.mode == "ptt" or self._hold.active:
             self._echoed = False
             return self._listen_held(pcm20, at)
         reading = self._vad.feed(pcm20)
         warm = reading.stage1 >= settings.warm
-        self._room.hear(rms, reading.speech, warm=warm and not speech.certain)
-        sign = warm and rms >= LOUD
+        self._room.hear(loudness, reading.speech, warm=warm and not speech.certain)
+        sign = warm and loudness >= LOUD
         voice = sign or reading.speech >= settings.still_speech
         hearing = self._echo.hear(pcm20, at, voice=voice)
         self._echoed = hearing is Hearing.ECHO
         if self._echoed and not speech.certain:
             return speech.released(at)  # what looked like signs was the tutor
-        if self._echoed or not self._room.admits(rms, going_on=speech.certain):
+        if self._echoed or not self._room.admits(loudness, going_on=speech.certain):
             return self._unvoiced(at)
         need = self._needed(reading, hearing)
         if reading.speech >= (settings.still_speech if speech.certain else need.speech):
             if speech.certain:
-                self._room.learner(rms)
+                self._room.learner(loudness)
             return speech.voiced(at, need, settings.sustained_ms)
         if sign and not speech.certain:
             return speech.hinted(at, need)
@@ -222,8 +193,8 @@ class Gate:
 
     def _needed(self, reading: VadReading, hearing: Hearing) -> Threshold:
         settings = self.settings
-        if hearing in _DOUBTS:
-            return _DOUBTS[hearing]
+        if hearing in DOUBTS:
+            return DOUBTS[hearing]
         if self._over_tutor or hearing is Hearing.OWN:
             return settings.over_tutor
         if self._room.restless:
@@ -248,7 +219,7 @@ class Gate:
             self.endpoint.hear(voiced=self._speech.voiced_now)
         if SpeechEnded in map(type, events):
             self.endpoint.ended()
-            self._open = False
+            self._doorway.shut()
 
     def _listen_held(self, pcm20: bytes, at: float) -> list[GateEvent]:
         """The hold says what passes; the detector is not asked."""
@@ -267,30 +238,17 @@ class Gate:
     # --- admission -------------------------------------------------------------------------------
 
     def _forward(self, pcm20: bytes, *, opening: bool) -> bytes:
-        forward = b""
+        doorway, speech, pending = self._doorway, self._speech, self._hold.pending
+        kept = b""
         if opening:
-            self._waiting = 0
-        if self._speech.certain and (opening or not self._open) and self._may_open():
-            self._open = True
-            kept = self.settings.preroll_ms // BLOCK_MS + self._waiting
-            forward = b"".join(list(self._before)[-kept:])
-            self._before.clear()
-        self._waiting += 1
-        if not self._open or self._hold.pending:
-            # Only what has not been forwarded: a pre-roll never repeats a sample.
-            self._before.append(pcm20)
-        else:
-            self._before.clear()
-        if not self._open:
-            return b""
-        if self._speech.voiced_now:
-            self._trailing_ms = 0
+            doorway.speech_began()
+        if speech.certain and (opening or not doorway.open) and self._may_open():
+            kept = doorway.admit()
+        voiced = speech.voiced_now
+        if voiced and doorway.open:
             self._muffled = self.settings.mode == "ptt"
-        else:
-            self._trailing_ms += BLOCK_MS
-            if self._muffled or self._echoed or self._hold.pending:
-                pcm20 = SILENCE
-        return forward + pcm20
+        silenced = self._muffled or self._echoed or pending
+        return kept + doorway.take(pcm20, voiced=voiced, silenced=silenced, kept=pending)
 
     def _may_open(self) -> bool:
         """The service drops its reply when an activity begins: not for a cough."""
@@ -302,23 +260,8 @@ class Gate:
     def _may_shut(self) -> bool:
         if not self.settings.service_ends_turns:
             return False
-        enough = self._trailing_ms >= self.settings.trailing_ms + MARGIN_MS
+        enough = self._doorway.trailing_ms >= self.settings.trailing_ms + MARGIN_MS
         return enough and not self._speech.certain
 
 
-def _samples(pcm: bytes) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
-    return np.frombuffer(pcm, "<i2").astype(np.float32)
-
-
-def _rms(pcm: bytes) -> float:
-    if not any(pcm):
-        return 0.0
-    samples = _samples(pcm)
-    return math.sqrt(float(np.dot(samples, samples)) / len(samples))
-
-
-def _level(rms: float) -> float:
-    if rms < 1.0:
-        return 0.0
-    db = 20 * math.log10(rms / 32768)
-    return min(1.0, max(0.0, (db - METER_FLOOR_DB) / (METER_TOP_DB - METER_FLOOR_DB)))
+_RESTING = GateStep(b"", (), 0.0, False)

@@ -54,6 +54,12 @@ class Room:
             self._blocks, self._lowest = 0, math.inf
             self.floor = self._floor()
 
+    def empty(self) -> None:
+        """Nobody and nothing has been heard for long: only the learner's level is remembered."""
+        self._power = self._restless = self.floor = self._voice_likeness = 0.0
+        self._blocks, self._lowest = 0, math.inf
+        self._buckets.clear()
+
     @property
     def restless(self) -> bool:
         return self._restless >= RESTLESS

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 import pytest
 
-from media.gate import BLOCK_BYTES, MARGIN_MS, Gate, GateSettings, GateStep
+from media.gate import BLOCK_BYTES, MARGIN_MS, REST_BLOCKS, Gate, GateSettings, GateStep
 from media.ptt import TAIL_MS
 from media.turn_events import SpeechEnded, SpeechEvidence, SpeechStarted, SpeechSustained
 from media.vad import VadReading
@@ -237,6 +237,46 @@ def test_t5_time_and_not_blocks_ends_the_speech() -> None:
     mic.at += 3.0  # nothing at all arrived meanwhile
     mic.mute(20)
     assert mic.kinds()[-1] is SpeechEnded
+
+
+class Counted(Told):
+    """How many blocks were looked at."""
+
+    blocks = 0
+
+    def feed(self, pcm20: bytes) -> VadReading:
+        self.blocks += 1
+        return super().feed(pcm20)
+
+
+def test_a_gate_that_hears_digital_silence_rests_and_wakes_whole() -> None:
+    """A microphone that is off costs nothing; the first word after it has its pre-roll."""
+    mic, vad = Mic(), Counted()
+    mic.gate = Gate(vad)
+    mic.say(500, 90)
+    mic.mute(60_000)
+    assert vad.blocks <= 25 + REST_BLOCKS + 125  # the gate stays open for the service first
+    assert not mic.gate.open
+    mic.sent, mic.events, begin = b"", [], mic.number
+    mic.say(400, 90)
+    assert mic.kinds() == [SpeechEvidence, SpeechStarted]
+    assert mic.sent.startswith(bytes(19 * BLOCK_BYTES) + block(begin, 90))
+    assert len(mic.sent) == (19 + 20) * BLOCK_BYTES
+
+
+def test_a_gate_does_not_rest_in_a_hold() -> None:
+    mic = Mic()
+    mic.mute(10_000)
+    mic.gate.hold(True)
+    mic.mute(2_000)
+    for n in range(20):
+        mic._feed(loud_block(n))
+    assert mic.gate.speaking
+    mic.mute(10_000)
+    assert mic.gate.speaking
+    mic.gate.hold(False)
+    mic.mute(1_000)
+    assert not mic.gate.speaking
 
 
 def test_own_turns_are_bracketed_by_the_gate() -> None:

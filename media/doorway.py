@@ -1,0 +1,56 @@
+"""The samples that pass a gate: kept while it is shut, first at an opening, never twice. Pure."""
+
+from __future__ import annotations
+
+from collections import deque
+
+BLOCK_MS = 20
+BLOCK_BYTES = 640  # PCM16 mono 16 kHz
+SILENCE = bytes(BLOCK_BYTES)
+# Most that may wait on top of the pre-roll, while a cough over the tutor is ruled out.
+WAITING_MS = 600
+
+
+class Doorway:
+    """One microphone's. Whoever owns it says when to open and to shut."""
+
+    def __init__(self, preroll_ms: int) -> None:
+        self._preroll = preroll_ms // BLOCK_MS
+        self._before: deque[bytes] = deque(maxlen=(preroll_ms + WAITING_MS) // BLOCK_MS)
+        self._waiting = 0  # blocks since speech became certain
+        self.open = False
+        self.trailing_ms = 0  # passed since the last voice
+
+    def forget(self) -> None:
+        """Nothing from before will be sent."""
+        self._before.clear()
+
+    def speech_began(self) -> None:
+        """From here on blocks wait on top of the pre-roll."""
+        self._waiting = 0
+
+    def admit(self) -> bytes:
+        """Opens; gives what was kept and has not been forwarded."""
+        self.open = True
+        kept = list(self._before)[-(self._preroll + self._waiting) :]
+        self._before.clear()
+        return b"".join(kept)
+
+    def shut(self) -> None:
+        self.open = False
+
+    def take(self, pcm20: bytes, *, voiced: bool, silenced: bool, kept: bool) -> bytes:
+        """What passes of 20 ms. `silenced`: as silence where nobody speaks; `kept`: it may still
+        have to be sent as sound."""
+        self._waiting += 1
+        if not self.open or kept:
+            self._before.append(pcm20)
+        else:
+            self._before.clear()
+        if not self.open:
+            return b""
+        if voiced:
+            self.trailing_ms = 0
+            return pcm20
+        self.trailing_ms += BLOCK_MS
+        return SILENCE if silenced else pcm20
