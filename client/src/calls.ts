@@ -1,8 +1,8 @@
-// Everything that sounds or listens: the call, replies read aloud, dictation, push-to-talk.
+// Everything that sounds or listens: the call, replies read aloud, dictation.
 import { effect } from '@preact/signals';
-import { ask, SESSION_KEY } from './conversations.ts';
-import { errorText } from './errors.ts';
-import { Hold } from './hold.ts';
+import { isBluetooth } from './browser.ts';
+import { ask, leaveIfGone, SESSION_KEY } from './conversations.ts';
+import { errorText, failureText } from './errors.ts';
 import { learnIdentity, refreshMe, reportOfLesson } from './people.ts';
 import type { ServerSays } from './protocol.ts';
 import { Reader } from './read-aloud.ts';
@@ -18,6 +18,7 @@ export function silence(): void {
   reader().stop();
 }
 
+const HEADSET_KEY = 'pidjin.headsetTold';
 let only: VoiceCall | null = null;
 
 /** The page's one call; made on first use because its <audio> element must exist. */
@@ -27,18 +28,27 @@ export function voice(): VoiceCall {
       if (link !== 'connected') {
         level.value = 0;
         sending.value = false;
-        hold.released();
       }
       if (link === 'reconnecting') void learnIdentity();
       dispatch({ type: 'voiceLink', link });
+      if (link === 'connected') hintAtHeadset(only?.microphone?.label ?? '');
     },
+    asks: (on) => dispatch({ type: 'microphoneAsked', on }),
     heard: voiceSaid,
     failed: (problem, failure) => {
-      dispatch({ type: 'voiceFailed', problem });
+      const refused = problem === 'refused' && failure !== undefined;
+      dispatch({ type: 'voiceFailed', problem: refused ? failureText(failure, new Date()) : problem });
       if (failure !== undefined) void reportOfLesson(failure);
     },
   });
   return only;
+}
+
+/** A wireless microphone sounds dull and late; told once for each. */
+function hintAtHeadset(label: string): void {
+  if (!isBluetooth(label) || localStorage.getItem(HEADSET_KEY) === label) return;
+  localStorage.setItem(HEADSET_KEY, label);
+  toast(S.headsetHint);
 }
 
 let aloud: Reader | null = null;
@@ -99,6 +109,7 @@ const EXPLAINED = new Set(['style', 'live-unavailable']);
 function voiceClosed(reason: string, text: string): void {
   if (state.value.toast === null || !EXPLAINED.has(reason)) toast(text || S.voiceEnded);
   if (reason === 'access' || reason === 'signed-out') void refreshMe();
+  if (reason === 'session-closed') void leaveIfGone();
 }
 
 /** Call inside the tap. */
@@ -134,24 +145,3 @@ export function setReplySpeech(on: boolean): void {
   voice().mute(!on);
   voice().send('client-message', { t: 'reply-speech', d: { on } });
 }
-
-const hold = new Hold(
-  () => state.value.voice.link === 'connected' && state.value.voice.features.includes('ptt') && document.querySelector('dialog[open]') === null,
-  (down) => {
-    voice().send('client-message', { t: 'ptt', d: { down } });
-    voice().mute(down || !state.value.replySpeech);
-    dispatch({ type: 'holding', on: down });
-  },
-);
-
-const inField = (target: EventTarget | null): boolean =>
-  target instanceof HTMLElement && (target.isContentEditable || target.matches('textarea, select, input:not([type=radio], [type=checkbox])'));
-
-addEventListener('keydown', (event) => {
-  if (event.code !== 'Space') return void hold.released();
-  const plain = !event.altKey && !event.ctrlKey && !event.metaKey && !event.isComposing;
-  if (plain && !inField(event.target) && hold.pressed(event.repeat)) event.preventDefault();
-});
-addEventListener('keyup', (event) => { if (event.code === 'Space' && hold.released()) event.preventDefault(); });
-addEventListener('blur', () => hold.released());
-document.addEventListener('visibilitychange', () => { if (document.visibilityState === 'hidden') hold.released(); });

@@ -89,6 +89,17 @@ async function readTopic(): Promise<void> {
   }
 }
 
+/** The conversation on the page was closed somewhere else: when it was deleted there, nothing of it goes on. */
+export async function leaveIfGone(): Promise<void> {
+  const current = lesson.value;
+  if (current === null) return;
+  try {
+    await read(`sessions/${encodeURIComponent(current.sessionId)}`);
+  } catch (failure) {
+    if (lesson.value?.sessionId === current.sessionId) await reportOfLesson(failure);
+  }
+}
+
 let asked = 0;
 
 /** One typed turn over HTTP; an empty text asks for the opening turn. */

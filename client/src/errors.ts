@@ -37,9 +37,11 @@ const TEXT: Record<string, string> = {
 /** Codes whose server sentence is about the learner's own input and therefore says more than ours. */
 const SERVER_KNOWS_BETTER = new Set(['invalid-argument', 'failed-precondition']);
 
+const isSentence = (text: string): boolean => /^[A-Z].*[.!?]$/.test(text);
+
 export function errorText(code: string, message = '', until: Date | null = null, now = new Date()): string {
   if (code === 'resource-exhausted' && until !== null) return S.errorLimitUntil(clockTime(until, now));
-  if (SERVER_KNOWS_BETTER.has(code) && /^[A-Z].*[.!?]$/.test(message)) return message;
+  if (SERVER_KNOWS_BETTER.has(code) && isSentence(message)) return message;
   return TEXT[code] ?? S.errorOther;
 }
 
@@ -72,9 +74,9 @@ const MICROPHONE: Record<string, string> = {
 };
 const DENIED = new Set(['NotAllowedError', 'SecurityError']);
 
-/** Text for a voice problem: a DOMException name or one of our own words. */
+/** Text for a voice problem: a DOMException name, one of our own words, or a sentence that says it already. */
 export const voiceProblemText = (problem: string, family: Family = 'other'): string =>
-  DENIED.has(problem) ? deniedText(family) : MICROPHONE[problem] ?? S.voiceFailed;
+  DENIED.has(problem) ? deniedText(family) : MICROPHONE[problem] ?? (isSentence(problem) ? problem : S.voiceFailed);
 
 /** Problems that keep this browser from calling, so that its own speech recognition is worth offering. */
 const NO_CALL = new Set(['unsupported', 'blocked', 'unreachable', 'lost']);

@@ -37,11 +37,12 @@ SHOTS = HERE.parent.parent / "screenshots"
 READY_S = 60.0
 CHROMIUM = "/usr/bin/chromium"
 FIREFOX = "/usr/bin/firefox-esr"
-# Silence after a learner's line, so that the tutor's turn detection has something to hear.
+# Answers every question for the microphone with yes, before it is asked.
+CONSENT = "--use-fake-ui-for-media-stream"
 CHROMIUM_FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
-    "--use-fake-ui-for-media-stream", "--allow-loopback-in-peer-connection",
+    "--allow-loopback-in-peer-connection", CONSENT,
 ]  # fmt: skip
 FIREFOX_PREFERENCES: dict[str, str | float | bool] = {
     "media.navigator.permission.disabled": True,
@@ -51,6 +52,8 @@ FIREFOX_PREFERENCES: dict[str, str | float | bool] = {
 }
 PARTS = {
     "chromium": [CHROMIUM],
+    # The same, asking for the microphone as on anybody's machine.
+    "chromium-asking": [CHROMIUM],
     "firefox": [FIREFOX],
     "webkit": ["WebKitWebDriver", MINI_BROWSER, "Xvfb"],
 }
@@ -105,6 +108,26 @@ class Server:
         if self.process is not None:
             self.process.terminate()
             self.process.wait(30)
+
+    def kill(self) -> None:
+        """As a power cut: no goodbye to anybody."""
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait(30)
+
+    async def daily_cap(self, calls: int | None) -> None:
+        """Calls of a model that a person may make a day; None is the default again."""
+        key = "dailyGeminiCallCap"
+        if calls is None:
+            await self.command("config", "unset", key)
+        else:
+            await self.command("config", "set", key, str(calls))
+        wanted = 1000 if calls is None else calls
+
+        async def known() -> bool:
+            return bool((await self.admin("/api/config"))[key] == wanted)
+
+        await until(known, "the configuration is read again")
 
     async def command(self, *words: str) -> str:
         """What `pidjin WORDS` prints, beside the running server."""
@@ -194,10 +217,10 @@ class Launcher:
 
     def __init__(self, playwright: Playwright) -> None:
         self._playwright = playwright
-        self._running: dict[tuple[str, int], Browser] = {}
+        self._running: dict[tuple[str, str], Browser] = {}
 
     async def __call__(self, kind: str, card: SoundCard | None = None) -> Browser:
-        key = kind, id(card)
+        key = kind, str(card.home) if card else ""
         if key not in self._running:
             need(*PARTS[kind])
             environment = card.environment if card else dict(os.environ)
@@ -206,10 +229,11 @@ class Launcher:
 
     async def _start(self, kind: str, environment: dict[str, str]) -> Browser:
         env: dict[str, str | float | bool] = {**environment}
-        if kind == "chromium":
+        if kind.startswith("chromium"):
+            flags = CHROMIUM_FLAGS if kind == "chromium" else [*set(CHROMIUM_FLAGS) - {CONSENT}]
             return await self._playwright.chromium.launch(
                 executable_path=CHROMIUM,
-                args=CHROMIUM_FLAGS,
+                args=flags,
                 ignore_default_args=["--mute-audio"],
                 env=env,
             )

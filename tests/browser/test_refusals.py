@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.async_api import Route, expect
 
-from tests.browser.conftest import Server, until
+from tests.browser.conftest import Server
 from tests.browser.visit import Visitor, Visits, words
 
 pytestmark = [
@@ -19,20 +19,6 @@ pytestmark = [
     pytest.mark.asyncio(loop_scope="session"),
 ]
 IDLE = "Tap the mic to talk, or type below."
-
-
-async def _cap(server: Server, calls: int | None) -> None:
-    key = "dailyGeminiCallCap"
-    if calls is None:
-        await server.command("config", "unset", key)
-    else:
-        await server.command("config", "set", key, str(calls))
-    wanted = 1000 if calls is None else calls
-
-    async def known() -> bool:
-        return (await server.admin("/api/config"))["dailyGeminiCallCap"] == wanted
-
-    await until(known, "the configuration is read again")
 
 
 def _refusal(
@@ -60,7 +46,7 @@ async def _kept(visitor: Visitor, text: str) -> None:
 async def test_the_daily_limit(visit: Visits, server: Server) -> None:
     async with visit() as visitor:
         await visitor.start()
-        await _cap(server, 0)
+        await server.daily_cap(0)
         try:
             await visitor.type("A harmless piece of a germ.")
             await visitor.toast(re.compile("today’s limit"))
@@ -70,7 +56,7 @@ async def test_the_daily_limit(visit: Visits, server: Server) -> None:
             await visitor.button("Start Conversation").click()
             await visitor.see(re.compile("today’s limit"))
         finally:
-            await _cap(server, None)
+            await server.daily_cap(None)
         await visitor.button("Start Conversation").click()
         await expect(visitor.tutor).to_have_count(1)
 

@@ -23,6 +23,7 @@ from tests.rig import DOCUMENT
 
 SIZES = {"phone": (390, 844), "desktop": (1280, 800)}
 WAIT_MS = 15_000
+LIVE = "[role=status], [role=alert], [role=log], [aria-live=polite], [aria-live=assertive]"
 MOONS = """\
 Ariel Bianca Cupid Desdemona Elara Fenrir Ganymede Helene Io Juliet
 Kale Larissa Mimas Nereid Oberon Pandora Rhea Setebos Titan Umbriel"""
@@ -132,6 +133,14 @@ class Visitor:
     async def toast(self, text: str | re.Pattern[str]) -> None:
         await expect(self.page.locator(".toasts")).to_have_text(text)
 
+    async def announced(self, text: str | re.Pattern[str]) -> None:
+        """It is seen, and in a place that a screen reader reads out by itself."""
+        await expect(self.page.locator(LIVE).filter(has_text=text).first).to_be_visible()
+
+    async def hung_up(self) -> None:
+        """Voice is off and the microphone with it."""
+        await self.page.wait_for_function("() => !document.querySelector('#tutor-voice').srcObject")
+
     # --- doing --------------------------------------------------------------------------------
 
     async def tab(self, name: str) -> None:
@@ -185,9 +194,11 @@ class Visits:
         scheme: str = "light",
         expected: Callable[[str], bool] = lambda error: False,
         open_page: bool = True,
+        browser: Browser | None = None,
         **more: Any,
     ) -> AsyncIterator[Visitor]:
-        """`role` None is somebody unknown; `expected` lets console errors of a test's own pass."""
+        """`role` None is somebody unknown; `expected` lets console errors of a test's own pass;
+        `browser` is another one than all visits share."""
         width, height = SIZES[size]
         options: dict[str, Any] = {
             "viewport": {"width": width, "height": height},
@@ -197,7 +208,8 @@ class Visits:
             # One address per person: the sign-in limit counts addresses.
             "extra_http_headers": {"X-Forwarded-For": f"10.0.0.{next(_addresses)}"},
         }
-        context = await (await self._launch("chromium")).new_context(**{**options, **more})
+        browser = browser or await self._launch("chromium")
+        context = await browser.new_context(**{**options, **more})
         context.set_default_timeout(WAIT_MS)
         problems: list[str] = []
         strangers = _watch(context, self._server.url)
