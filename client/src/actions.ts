@@ -2,4 +2,5 @@
 export * from './calls.ts';
 export * from './conversations.ts';
 export * from './people.ts';
+export * from './push-to-talk.ts';
 export * from './store.ts';

@@ -11,7 +11,7 @@ export function rememberMicrophone(id: string): void {
   else localStorage.setItem(KEY, id);
 }
 
-export const capture = (basis: MediaTrackConstraints): MediaTrackConstraints => {
+export const wanted = (basis: MediaTrackConstraints): MediaTrackConstraints => {
   const id = chosenMicrophone();
   return id === '' ? basis : { ...basis, deviceId: { ideal: id } };
 };

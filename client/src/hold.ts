@@ -1,4 +1,4 @@
-// Push-to-talk by holding Space: claims after half a second, leaves short taps and typing alone. No DOM.
+// Push-to-talk by holding a key: claims after half a second, leaves short taps and typing alone. No DOM.
 export const HOLD_MS = 500;
 
 export class Hold {

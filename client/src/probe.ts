@@ -1,8 +1,9 @@
 // Listens to the microphone outside a call, to show its level. The browser measures it on a connection from this
 // page to itself: no sound is processed here and none leaves the device.
-import { capture } from './devices.ts';
+import { wanted } from './devices.ts';
+import { reportsOf } from './peer.ts';
 import { qualityOf } from './quality.ts';
-import { CAPTURE } from './voice.ts';
+import { CAPTURE } from './microphone.ts';
 
 export class MicrophoneProbe {
   #stopped = false;
@@ -13,7 +14,7 @@ export class MicrophoneProbe {
 
   /** Raises DOMException when there is no microphone to be had. */
   async start(): Promise<void> {
-    const stream = await navigator.mediaDevices.getUserMedia({ audio: capture(CAPTURE), video: false });
+    const stream = await navigator.mediaDevices.getUserMedia({ audio: wanted(CAPTURE), video: false });
     const track = stream.getAudioTracks()[0] ?? null;
     if (this.#stopped) return track?.stop();
     this.#track = track;
@@ -33,9 +34,7 @@ export class MicrophoneProbe {
   async level(): Promise<number | null> {
     const near = this.#ends[0];
     if (near === undefined || this.#stopped) return null;
-    const reports: Record<string, unknown>[] = [];
-    (await near.getStats()).forEach((report: Record<string, unknown>) => reports.push(report));
-    return qualityOf(reports).level;
+    return qualityOf(await reportsOf(near)).level;
   }
 
   stop(): void {

@@ -45,7 +45,9 @@ export type Voice = {
   readonly learnerSpeaking: boolean;
   /** What the server of this call can do beyond the basics, e.g. `ptt`. */
   readonly features: readonly string[];
-  /** Space is held to talk. */
+  /** The browser is asking for the microphone. */
+  readonly asking: boolean;
+  /** The talk key is held. */
   readonly holding: boolean;
   /** Words that the browser's own recogniser is hearing. */
   readonly interim: string;
@@ -79,7 +81,7 @@ export type State = {
 };
 
 export const VOICE_OFF: Voice = {
-  link: 'off', server: 'idle', mayInterrupt: false, learnerSpeaking: false, features: [], holding: false, interim: '', problem: null,
+  link: 'off', server: 'idle', mayInterrupt: false, learnerSpeaking: false, features: [], asking: false, holding: false, interim: '', problem: null,
 };
 export const INITIAL: State = {
   identity: null, me: null, door: 'opening', tab: 'chat', grounding: 'no', groundingProblem: null, slow: false,
@@ -109,6 +111,7 @@ export type Event =
   | { type: 'preferenceStored'; style: Style }
   | { type: 'replySpeechSet'; on: boolean }
   | { type: 'reading'; on: boolean }
+  | { type: 'microphoneAsked'; on: boolean }
   | { type: 'holding'; on: boolean }
   | { type: 'dictating'; on: boolean }
   | { type: 'dictated'; words: string }
@@ -150,6 +153,7 @@ export function reduce(state: State, event: Event): State {
       return { ...state, tab: 'chat', grounding: 'no', voice: VOICE_OFF, alert: null, lesson: resumed(event.session) };
     case 'conversationLeft': return { ...state, lesson: null, voice: VOICE_OFF, grounding: 'no', groundingProblem: null };
     case 'reading': return { ...state, reading: event.on };
+    case 'microphoneAsked': return event.on === state.voice.asking ? state : { ...state, voice: { ...state.voice, asking: event.on } };
     case 'holding': return { ...state, voice: { ...state.voice, holding: event.on } };
     case 'dictating': return dictating(state, event.on);
     case 'dictated': return { ...state, voice: { ...state.voice, learnerSpeaking: event.words !== '', interim: event.words } };

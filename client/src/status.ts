@@ -4,12 +4,12 @@ import { mayDictate, voiceProblemText } from './errors.ts';
 import { voiceWord, type State } from './state.ts';
 import { S } from './strings.ts';
 
-export function statusText(state: State, family: Family = 'other'): string {
+export function statusText(state: State, family: Family = 'other', talkKey: string = S.keySpace): string {
   const { lesson, voice } = state;
   if (lesson === null) return S.statusNoTopic;
   if (voice.link === 'silenced') return S.statusSilenced;
   if (!state.online && (voice.link === 'off' || voice.link === 'reconnecting')) return S.statusOffline;
-  if (voice.holding) return S.statusHolding;
+  if (voice.holding) return S.statusHolding(talkKey);
   if (voice.link === 'dictating' && state.reading) return S.statusSpeakingPaused;
   switch (voiceWord(voice)) {
     case 'connecting': return S.statusConnecting;
@@ -36,6 +36,7 @@ export function micButton({ lesson, voice }: State): MicButton {
 
 /** What stands under the status while the microphone is open: whether sound leaves this device. */
 export function privacyText({ voice }: State, sending: boolean): string {
+  if (voice.link === 'connecting') return voice.asking ? S.micAsking : '';
   if (voice.link === 'paused') return S.micIsOff;
   if (voice.link !== 'connected') return '';
   return sending ? S.sending : S.notSending;

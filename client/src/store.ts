@@ -1,9 +1,11 @@
 // What the page shows, and the only way to change it: events into the reducer.
 import { computed, effect, signal } from '@preact/signals';
 import { familyOf } from './browser.ts';
-import { INITIAL, reduce, type Event, type State, type Style } from './state.ts';
+import { INITIAL, reduce, type Event, type State, type Style, type Toast } from './state.ts';
 
 const TOAST_MS = 6_000;
+/** Long texts stay as long as it takes to read them slowly. */
+const TOAST_CHARACTER_MS = 75;
 const PATIENCE_MS = 8_000;
 const DRAFT_KEY = 'pidjin.draft';
 export const REPLY_SPEECH_KEY = 'pidjin.replySpeech';
@@ -26,7 +28,7 @@ export function dispatch(event: Event): void {
   const before = state.value;
   const after = reduce(before, event);
   state.value = after;
-  if (after.toast !== before.toast && after.toast !== null) expire(after.toast.serial);
+  if (after.toast !== before.toast && after.toast !== null) expire(after.toast);
   if (after.lesson?.sessionId !== before.lesson?.sessionId) draft.value = draftOf(after.lesson?.sessionId);
 }
 
@@ -51,8 +53,8 @@ export async function patiently<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-function expire(serial: number): void {
-  setTimeout(() => { if (state.value.toast?.serial === serial) dispatch({ type: 'toastGone' }); }, TOAST_MS);
+function expire({ serial, text }: Toast): void {
+  setTimeout(() => { if (state.value.toast?.serial === serial) dispatch({ type: 'toastGone' }); }, Math.max(TOAST_MS, TOAST_CHARACTER_MS * text.length));
 }
 
 export const toast = (text: string, tone: 'plain' | 'error' = 'plain'): void => dispatch({ type: 'toasted', text, tone });

@@ -1,6 +1,6 @@
 // The voice controls: microphone, what is going on, reply speech, agenda.
 import { useEffect, useRef } from 'preact/hooks';
-import { dictate, family, level, lesson, sending, setReplySpeech, state, tapMic } from './actions.ts';
+import { dictate, family, level, lesson, nameOf, sending, setReplySpeech, state, talkKey, tapMic } from './actions.ts';
 import { AgendaButton } from './agenda-button.tsx';
 import { Icon } from './icons.tsx';
 import { interimWords } from './log.ts';
@@ -32,7 +32,7 @@ function PrivacyLight() {
   if (text === '') return null;
   return (
     <p class="light" data-on={sending.value}>{text}
-      {state.value.voice.features.includes('ptt') && <span class="hold-hint"> · {S.holdHint}</span>}</p>
+      {state.value.voice.features.includes('ptt') && <span class="hold-hint"> · {S.holdHint(nameOf(talkKey.value))}</span>}</p>
   );
 }
 
@@ -45,7 +45,7 @@ export function VoiceCluster() {
     <section class="voice" aria-label={S.voice} data-on={voice.link !== 'off'}>
       <MicButton />
       <div class="status">
-        <p class="status-line" role="status" data-problem={voice.link === 'off' && voice.problem !== null}>{statusText(state.value, family)}</p>
+        <p class="status-line" role="status" data-problem={voice.link === 'off' && voice.problem !== null}>{statusText(state.value, family, nameOf(talkKey.value))}</p>
         {offersDictation(state.value, CAN_RECOGNISE) && <button type="button" class="text-button" onClick={dictate}>{S.dictate}</button>}
         {interim !== '' ? <p class="interim" dir="auto">{S.interim(interim)}</p> : <PrivacyLight />}
       </div>

@@ -3,6 +3,7 @@ import test, { mock } from 'node:test';
 import { Dictation, joined, SENTENCE_PAUSE_MS } from '../src/dictation.ts';
 import { Hold, HOLD_MS } from '../src/hold.ts';
 import { CHUNK_CHARS_MAX, chunksOf } from '../src/reading.ts';
+import { isApple, isNativeKey, isTalkKey, isTalkPress, type Press, type TalkKey } from '../src/talk-key.ts';
 
 // @req VOICE-47
 test('VOICE-47: pieces to read aloud keep the text, fit, and end with sentences', () => {
@@ -83,6 +84,49 @@ test('OWN-27: 499 ms is a tap, 500 ms claims, and where it may not it never does
   assert.equal(hold.claimed, false, 'the call ended meanwhile');
   hold.pressed(false);
   mock.timers.tick(2 * HOLD_MS);
+  assert.deepEqual(told, [true, false]);
+  mock.timers.reset();
+});
+
+const press = (key: string, held: Partial<Press> = {}): Press =>
+  ({ code: key === ' ' ? 'Space' : key, key, altKey: false, ctrlKey: false, metaKey: false, shiftKey: false, isComposing: false, ...held });
+
+// @req TOOL-30 OWN-27
+test('TOOL-30: Space by default, Command or Ctrl by choice, and never with another key', () => {
+  const talks = (wanted: TalkKey, apple: boolean, ...keys: Press[]): boolean[] => keys.map((key) => isTalkPress(key, wanted, apple));
+  assert.deepEqual(talks('space', false, press(' '), press(' ', { ctrlKey: true }), press(' ', { metaKey: true }), press(' ', { altKey: true }), press('a')),
+    [true, false, false, false, false]);
+  assert.deepEqual(talks('modifier', false, press('Control', { ctrlKey: true }), press('Meta', { metaKey: true }), press(' ')), [true, false, false]);
+  assert.deepEqual(talks('modifier', true, press('Meta', { metaKey: true }), press('Control', { ctrlKey: true })), [true, false]);
+  // What makes a shortcut, in either order: the other key first, or the talk key first.
+  for (const apple of [true, false]) {
+    const key = apple ? 'Meta' : 'Control';
+    const own = apple ? { metaKey: true } : { ctrlKey: true };
+    assert.deepEqual(talks('modifier', apple, press(key, { ...own, shiftKey: true }), press(key, { ...own, altKey: true }), press(key, { ctrlKey: true, metaKey: true }),
+      press('c', own), press('Tab', own)), [false, false, false, false, false]);
+    assert.equal(isTalkKey(press(key), 'modifier', apple), true);
+  }
+  assert.equal(isTalkPress(press(' ', { isComposing: true }), 'space', false), false);
+  assert.deepEqual([isNativeKey('space'), isNativeKey('modifier')], [true, false], 'a shortcut is never swallowed');
+  assert.deepEqual(['MacIntel', 'iPhone', 'Win32', 'Linux x86_64'].map(isApple), [true, true, false, false]);
+});
+
+// @req TOOL-30
+test('TOOL-30: a key that joins takes the hold back, before and after it claimed', () => {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  const told: boolean[] = [];
+  const hold = new Hold(() => true, (down) => told.push(down));
+  hold.pressed(false);
+  mock.timers.tick(HOLD_MS - 1);
+  hold.released();
+  mock.timers.tick(HOLD_MS);
+  assert.deepEqual(told, [], 'Ctrl+C is a copy');
+  hold.pressed(false);
+  mock.timers.tick(HOLD_MS);
+  hold.released();
+  assert.deepEqual(told, [true, false]);
+  assert.equal(hold.pressed(true), false, 'still held after the shortcut: it stays a shortcut');
+  mock.timers.tick(HOLD_MS);
   assert.deepEqual(told, [true, false]);
   mock.timers.reset();
 });

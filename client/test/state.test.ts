@@ -240,8 +240,9 @@ test('what the server of a call can do is its word in bot-ready, as a list or as
 // @req OWN-27
 test('a held Space is told in the status', () => {
   const holding = play(inVoice, { type: 'holding', on: true });
-  assert.equal(statusText(holding), S.statusHolding);
-  assert.notEqual(statusText(play(holding, { type: 'holding', on: false })), S.statusHolding);
+  assert.equal(statusText(holding), S.statusHolding('Space'));
+  assert.equal(statusText(holding, 'other', 'Ctrl'), 'Hold Ctrl while you speak — release it when you are done.');
+  assert.notEqual(statusText(play(holding, { type: 'holding', on: false })), S.statusHolding('Space'));
 });
 
 test('the privacy light tells what leaves the device, only while the microphone is open', () => {

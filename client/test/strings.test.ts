@@ -134,7 +134,7 @@ test('CARD-12: no audio processing in the browser', () => {
 
 // @req RTC-18
 test('RTC-18: the capture constraints', () => {
-  const voice = sources.find((source) => source.name === 'voice.ts')!.text;
+  const voice = file('microphone.ts');
   for (const wanted of ['channelCount: 1', 'echoCancellation: true', 'noiseSuppression: true', 'autoGainControl: true'])
     assert.ok(voice.includes(wanted), wanted);
   assert.match(voice, /sampleRate: \{ ideal: 16_000 \}/);
@@ -145,7 +145,7 @@ test('RTC-18: the capture constraints', () => {
 test('UI-57: sound is unlocked inside the tap, before anything is awaited', () => {
   const voice = sources.find((source) => source.name === 'voice.ts')!.text;
   const start = voice.slice(voice.indexOf('async start('), voice.indexOf('async recover('));
-  assert.ok(start.indexOf('#play()') > 0 && start.indexOf('#play()') < start.indexOf('await'));
+  assert.ok(start.indexOf('#speaker.unlock()') > 0 && start.indexOf('#speaker.unlock()') < start.indexOf('await'));
 });
 
 /** The places of `words` in `text`, which must follow each other. */

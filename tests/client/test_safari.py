@@ -107,7 +107,9 @@ def test_no_style_that_ios_16_lacks() -> None:
 @pytest.mark.req("CARD-12")
 def test_sound_is_a_track_in_and_an_element_out() -> None:
     assert _uses(SOUND, SCRIPT) == []
-    voice = _code(CLIENT / "src" / "voice.ts")
+    voice = "".join(
+        _code(CLIENT / "src" / f"{name}.ts") for name in ("microphone", "peer", "speaker")
+    )
     for needed in ("getUserMedia", "RTCPeerConnection", "srcObject"):
         assert needed in voice
 
@@ -123,7 +125,7 @@ def test_the_tutor_s_voice_may_sound_on_a_phone() -> None:
 
 @pytest.mark.req("RTC-18")
 def test_the_microphone_is_asked_for_as_mono_with_echo_cancellation() -> None:
-    voice = _code(CLIENT / "src" / "voice.ts")
+    voice = _code(CLIENT / "src" / "microphone.ts")
     (constraints,) = re.findall(r"CAPTURE[^=]*= \{(.*?)\};", voice, re.DOTALL)
     for wanted in ("channelCount: 1", "echoCancellation: true", "noiseSuppression: true",
                    "autoGainControl: true"):  # fmt: skip
