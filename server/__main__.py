@@ -53,6 +53,8 @@ environment:
   PIDJIN_IDENTITY       local, or firebase
   PIDJIN_FIREBASE_PROJECT        id of the project of both (GOOGLE_CLOUD_PROJECT)
   PIDJIN_FIREBASE_CHECK_REVOKED  1: asks Firebase each minute whether a sign-in was revoked
+  PIDJIN_FIREBASE_API_KEY        its web API key: people sign in with Google on the page
+  PIDJIN_PUBLIC_URL     the address in the address bar, where Google sends people back to
   PIDJIN_ADMIN_EMAIL    e-mail of the first admin
   PIDJIN_DEV_TOKEN      a fixed admin bearer for scripts, on loopback only
   PIDJIN_ICE_SERVERS    JSON list of ICE servers for browsers
@@ -148,8 +150,10 @@ async def _greet(ctx: Context, address: Sequence[object]) -> None:
     if ctx.local_identity is None:
         admin = (await ctx.config.load()).admin_email
         who = f"{admin} is the first admin" if admin else "set PIDJIN_ADMIN_EMAIL for a first admin"
+        way = "there" if ctx.google else "with bearer tokens (no PIDJIN_FIREBASE_API_KEY)"
         print(
-            f"\nPidjin {VERSION} runs at {where}/\nSign in there with Google; {who}.\n", flush=True
+            f"\nPidjin {VERSION} runs at {where}/\nPeople sign in with Google {way}; {who}.\n",
+            flush=True,
         )
         return
     code = await mint_admin_link(ctx)

@@ -8,13 +8,22 @@ from pathlib import Path
 
 from aiohttp import web
 
-from server.backends import local_identity, remote_identity, store_of
+from server.backends import (
+    browser_sessions,
+    google_accounts,
+    local_identity,
+    remote_identity,
+    store_of,
+)
 from server.callers import Callers
 from server.clock import Clock, SystemClock
 from server.config import CONFIG_PATH, ConfigSource
 from server.context import Context
+from server.google_sign_in import GoogleSignIn
+from server.identity.browser_sessions import BrowserSessions
 from server.identity.links import OneTimeLinks
 from server.identity.local import DEV_IDENTITY
+from server.identity.port import BrowserSignIns
 from server.local_model import ModelAccess, Models, model_access
 from server.news.reads import NewsReads
 from server.operations.documents import DOCUMENT_BODY_MAX
@@ -67,6 +76,8 @@ def build_app(
         Pages(client, docs),
     ):
         app.add_routes(group.routes())
+    if (google := _google_sign_in(ctx, limits)) is not None:
+        app.add_routes(google.routes())
     app.cleanup_ctx.append(_opened_store)
     app.cleanup_ctx.append(_opened_models)
     for extra in extras:
@@ -80,6 +91,13 @@ def _sign_in(ctx: Context, limits: Limits) -> SignIn | RemoteSignIn:
     return RemoteSignIn(ctx, limits)
 
 
+def _google_sign_in(ctx: Context, limits: Limits) -> GoogleSignIn | None:
+    url = ctx.settings.public_url
+    if ctx.google is None or url is None or not isinstance(ctx.browsers, BrowserSessions):
+        return None
+    return GoogleSignIn(ctx, ctx.google, ctx.browsers, url, limits)
+
+
 def _context(
     settings: Settings,
     clock: Clock,
@@ -90,6 +108,10 @@ def _context(
     usage = UsageLedger(store, clock)
     local = local_identity(settings, store, clock)
     identity = local or remote_identity(settings, clock)
+    google = google_accounts(settings)
+    browsers: BrowserSignIns | None = local
+    if google is not None:
+        browsers = browser_sessions(settings, store, clock, identity, google)
     return Context(
         settings=settings,
         clock=clock,
@@ -99,8 +121,10 @@ def _context(
         quota=Quota(usage, config, clock),
         identity=identity,
         local_identity=local,
+        browsers=browsers,
+        google=google,
         links=OneTimeLinks(store, clock),
-        callers=Callers(store, config, identity, clock, local=local),
+        callers=Callers(store, config, identity, clock, browsers=browsers),
         models=Models(models or (lambda: model_access(settings))),
         tracing=tracing_of(settings),
     )
@@ -112,8 +136,12 @@ async def _opened_store(app: web.Application) -> AsyncIterator[None]:
         await ctx.store.open()
         await _seed(ctx)
         await ctx.identity.open()
+        if ctx.browsers is not None:
+            await ctx.browsers.sweep()
         yield
     finally:
+        if ctx.google is not None:
+            await ctx.google.close()
         await ctx.identity.close()
         await ctx.store.close()
 

@@ -7,6 +7,8 @@ installed otherwise.
 from __future__ import annotations
 
 from server.clock import Clock
+from server.identity.browser_sessions import BrowserSessions
+from server.identity.google import GoogleAccounts
 from server.identity.local import LocalIdentity, load_secret
 from server.identity.port import IdentityVerifier
 from server.settings import Settings
@@ -43,3 +45,20 @@ def remote_identity(settings: Settings, clock: Clock) -> IdentityVerifier:
         check_revoked=settings.firebase_check_revoked,
         dev_token=settings.dev_token,
     )
+
+
+def google_accounts(settings: Settings) -> GoogleAccounts | None:
+    """Google's accounts, where people sign in with them on our own page."""
+    if settings.firebase_api_key is None or settings.public_url is None:
+        return None
+    return GoogleAccounts(settings.firebase_api_key, settings.public_url)
+
+
+def browser_sessions(
+    settings: Settings,
+    store: Store,
+    clock: Clock,
+    identity: IdentityVerifier,
+    google: GoogleAccounts,
+) -> BrowserSessions:
+    return BrowserSessions(store, clock, identity, google, strict=settings.firebase_check_revoked)

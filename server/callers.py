@@ -12,9 +12,8 @@ from aiohttp import hdrs, web
 
 from server.clock import Clock
 from server.config import ConfigSource
-from server.errors import Code, Refused, denied
-from server.identity.local import LocalIdentity
-from server.identity.port import Identity, IdentityVerifier, SignedIn
+from server.errors import denied
+from server.identity.port import BrowserSignIns, Identity, IdentityVerifier, SignedIn, nobody
 from server.roles import Role, initial_role, role_of
 from server.store.port import Document, Store, Transaction
 from server.store.records import new_user, user_path
@@ -50,13 +49,13 @@ class Callers:
         identity: IdentityVerifier,
         clock: Clock,
         *,
-        local: LocalIdentity | None = None,
+        browsers: BrowserSignIns | None = None,
     ) -> None:
-        """`local`: whose cookies are taken; without it there are only bearers."""
+        """`browsers`: whose cookies are taken; without it there are only bearers."""
         self._store = store
         self._config = config
         self._identity = identity
-        self._local = local
+        self._browsers = browsers
         self._clock = clock
 
     async def authenticate(self, request: web.Request) -> Caller:
@@ -67,11 +66,11 @@ class Callers:
             via: Literal["cookie", "bearer"] = "bearer"
         else:
             cookie = request.cookies.get(SESSION_COOKIE)
-            if not cookie or self._local is None:
-                raise Refused(Code.UNAUTHENTICATED, "Please sign in.")
-            signed_in, via = await self._local.verify_cookie(cookie), "cookie"
+            if not cookie or self._browsers is None:
+                raise nobody()
+            signed_in, via = await self._browsers.verify_cookie(cookie), "cookie"
             if request.method not in SAFE_METHODS:
-                _check_csrf(request, self._local.csrf_of(signed_in.credential_id))
+                _check_csrf(request, self._browsers.csrf_of(cookie))
         return await self.caller_of(signed_in, via=via)
 
     async def caller_of(

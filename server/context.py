@@ -11,9 +11,10 @@ from server.announcements import Announcements
 from server.callers import Callers
 from server.clock import Clock
 from server.config import ConfigSource
+from server.identity.google import GoogleAccounts
 from server.identity.links import OneTimeLinks
 from server.identity.local import LocalIdentity
-from server.identity.port import IdentityVerifier
+from server.identity.port import BrowserSignIns, IdentityVerifier
 from server.local_model import ModelAccess, Models
 from server.locks import SessionLocks
 from server.metrics import Metrics
@@ -31,8 +32,9 @@ Drain = Callable[[], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """`local_identity`: absent where people sign in elsewhere. `drain`: awaited at SIGTERM before
-    the sockets close; `readiness`: asked by `/readyz`."""
+    """`local_identity`: absent where people sign in elsewhere. `browsers`: absent where only
+    bearers are taken. `google`: where people sign in with Google on our page. `drain`: awaited at
+    SIGTERM before the sockets close. `readiness`: asked by `/readyz`."""
 
     settings: Settings
     clock: Clock
@@ -42,6 +44,8 @@ class Context:
     quota: Quota
     identity: IdentityVerifier
     local_identity: LocalIdentity | None
+    browsers: BrowserSignIns | None
+    google: GoogleAccounts | None
     links: OneTimeLinks
     callers: Callers
     models: Models

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from aiohttp import web
 
 from server.callers import CSRF_COOKIE, SESSION_COOKIE
-from server.identity.local import COOKIE_LIFETIME
 from server.security import is_https
 
-MAX_AGE_S = int(COOKIE_LIFETIME.total_seconds())
 
-
-def set_cookies(request: web.Request, response: web.Response, cookie: str, csrf: str) -> None:
+def set_cookies(
+    request: web.Request, response: web.Response, cookie: str, csrf: str, *, lifetime: timedelta
+) -> None:
     """SameSite=Strict always; Secure whenever the browser came by https."""
     for name, value, hidden in ((SESSION_COOKIE, cookie, True), (CSRF_COOKIE, csrf, False)):
         response.set_cookie(
             name,
             value,
-            max_age=MAX_AGE_S,
+            max_age=int(lifetime.total_seconds()),
             path="/",
             httponly=hidden,
             samesite="Strict",

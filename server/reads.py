@@ -87,15 +87,15 @@ class Reads:
         ]
 
     async def get_me(self, request: web.Request) -> web.Response:
-        """Also renews the browser's cookie, so that a local identity in use is never lost."""
+        """Also renews the browser's cookie, so that one in use is never lost."""
         caller = await self._caller(request, None)
         response = web.json_response(me(caller))
-        identity = self._ctx.local_identity
-        if caller.via == "cookie" and identity is not None:
-            later = await identity.renew(request.cookies[SESSION_COOKIE], caller.credential_id)
+        browsers = self._ctx.browsers
+        if caller.via == "cookie" and browsers is not None:
+            later = await browsers.renew(request.cookies[SESSION_COOKIE], caller.credential_id)
             if later is not None:
-                csrf = identity.csrf_of(caller.credential_id)
-                set_cookies(request, response, later, csrf)
+                csrf = browsers.csrf_of(later)
+                set_cookies(request, response, later, csrf, lifetime=browsers.lifetime)
         return response
 
     async def get_config(self, request: web.Request) -> web.Response:

@@ -1,6 +1,7 @@
 """Sign-in elsewhere (Firebase), as seen over HTTP: nobody signs up here, invites and sign-out do.
 
-A person brings the token of the other service with every call; the server issues nothing.
+A person brings the token of the other service with every call, or the cookie that
+`server/google_sign_in.py` gave their browser.
 """
 
 from __future__ import annotations
@@ -59,7 +60,10 @@ class RemoteSignIn:
     async def sign_out(self, request: web.Request) -> web.Response:
         """Ends this sign-in here, and the lessons opened with it; the client forgets its own."""
         caller = await self._ctx.callers.authenticate(request)
-        await self._ctx.identity.revoke(caller.credential_id)
+        if caller.via == "cookie" and self._ctx.browsers is not None:
+            await self._ctx.browsers.revoke(caller.credential_id)
+        else:
+            await self._ctx.identity.revoke(caller.credential_id)
         self._ctx.announcements.publish(SignedOut(caller.uid, caller.credential_id))
         response = web.json_response({})
         clear_cookies(response)

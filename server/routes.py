@@ -204,6 +204,8 @@ class Health:
         return web.json_response(
             {
                 "mode": self._ctx.settings.identity,
+                "google": self._ctx.google is not None,
+                "assistant": False,
                 "localTutor": self._ctx.local_tutor,
                 "version": VERSION,
             }

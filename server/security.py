@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import hmac
-import ipaddress
 import logging
 import math
 from collections.abc import Awaitable, Callable
@@ -12,12 +11,13 @@ from collections.abc import Awaitable, Callable
 from aiohttp import hdrs, web
 from aiohttp.typedefs import Middleware
 
+from server.addresses import LOOPBACK_NAMES, is_loopback
 from server.callers import SAFE_METHODS, bearer_of
 from server.errors import Broken, Code, PidjinError, Refused, denied, invalid, missing
 from server.identity.local import DEV_UID
 from server.metrics import Metrics
 from server.rate import RateLimit
-from server.settings import LOOPBACK_NAMES, Settings
+from server.settings import Settings
 from server.trouble import translate
 
 log = logging.getLogger(__name__)
@@ -103,7 +103,7 @@ def is_token(given: str | None, wanted: str | None) -> bool:
 def client_address(request: web.Request) -> str:
     """The peer's address; behind a proxy on this machine, the one that the proxy saw."""
     remote = request.remote or ""
-    if _is_loopback(remote):
+    if is_loopback(remote):
         forwarded = request.headers.get("X-Forwarded-For", "").rsplit(",", 1)[-1].strip()
         if forwarded:
             return forwarded[:64]
@@ -112,14 +112,7 @@ def client_address(request: web.Request) -> str:
 
 def is_local(request: web.Request) -> bool:
     """Whether the request was made on this machine, not through a proxy on it."""
-    return _is_loopback(client_address(request))
-
-
-def _is_loopback(address: str) -> bool:
-    try:
-        return ipaddress.ip_address(address).is_loopback
-    except ValueError:
-        return False
+    return is_loopback(client_address(request))
 
 
 def is_https(request: web.Request) -> bool:
@@ -132,6 +125,8 @@ def check_host(request: web.Request, settings: Settings) -> None:
         return
     name = _host_name(request.headers.get(hdrs.HOST, ""))
     known = {*settings.allowed_hosts, *LOOPBACK_NAMES, settings.host}
+    if settings.public_url:
+        known.add(_host_name(settings.public_url.partition("://")[2]))
     if name not in known and not name.endswith(".localhost"):
         raise denied("This address is not served here. Set PIDJIN_ALLOWED_HOSTS to allow it.")
 

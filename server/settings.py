@@ -6,7 +6,6 @@ The only module of the server that reads the environment. Product behaviour is `
 from __future__ import annotations
 
 import importlib.util
-import ipaddress
 import os
 import re
 from collections.abc import Iterator
@@ -25,16 +24,23 @@ from pydantic import (
 )
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from server.addresses import (
+    host_and_port,
+    host_names,
+    ipv4_addresses,
+    is_loopback,
+    names,
+    web_address,
+    web_origin,
+)
 from server.email_address import email_address
 from server.ice_servers import checked_ice_servers, checked_turn_urls, parsed
 
 DEFAULT_PORT = 8080
-LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
 # Firebase's own convention: no real project has such a name.
 DEMO_PROJECTS = "demo-"
 _PROJECT = re.compile(r"[a-z0-9][a-z0-9.:-]{2,62}\Z")
-_HOST = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,251}[A-Za-z0-9])?\Z")
-_HOST_AND_PORT = re.compile(r"[^\s/@]+:\d{1,5}\Z")
+_API_KEY = re.compile(r"[A-Za-z0-9_-]{1,200}\Z")
 
 
 class SettingsInvalid(Exception):
@@ -43,30 +49,6 @@ class SettingsInvalid(Exception):
     def __init__(self, mistakes: list[str]) -> None:
         super().__init__("\n".join(mistakes))
         self.mistakes = mistakes
-
-
-def is_loopback(host: str) -> bool:
-    """Whether binding to `host` is reachable from this machine only."""
-    if host in LOOPBACK_NAMES:
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
-def _is_address(text: str) -> bool:
-    try:
-        ipaddress.ip_address(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _names(value: object) -> object:
-    if isinstance(value, str):
-        return tuple(part.strip() for part in value.split(",") if part.strip())
-    return value
 
 
 class Settings(BaseSettings):
@@ -89,12 +71,12 @@ class Settings(BaseSettings):
         default=None, validation_alias="PIDJIN_UDP_HOST", description="default: host"
     )
     # Addresses a peer may reach this machine under, when they differ from its own (1:1 NAT).
-    public_ip: Annotated[tuple[str, ...], NoDecode] = Field(
-        default=(), validation_alias="PIDJIN_PUBLIC_IP"
-    )
-    allowed_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
-        default=(), validation_alias="PIDJIN_ALLOWED_HOSTS"
-    )
+    public_ip: Annotated[
+        tuple[str, ...], NoDecode, BeforeValidator(names), AfterValidator(ipv4_addresses)
+    ] = Field(default=(), validation_alias="PIDJIN_PUBLIC_IP")
+    allowed_hosts: Annotated[
+        tuple[str, ...], NoDecode, BeforeValidator(names), AfterValidator(host_names)
+    ] = Field(default=(), validation_alias="PIDJIN_ALLOWED_HOSTS")
     data_dir: Path = Field(default=Path(".pidjin"), validation_alias="PIDJIN_DATA_DIR")
     store: Literal["sqlite", "firestore"] = Field(default="sqlite", validation_alias="PIDJIN_STORE")
     identity: Literal["local", "firebase"] = Field(
@@ -108,13 +90,23 @@ class Settings(BaseSettings):
     firebase_check_revoked: bool = Field(
         default=False, validation_alias="PIDJIN_FIREBASE_CHECK_REVOKED"
     )
-    firestore_emulator_host: str | None = Field(
+    # The web API key of the project: it names the project to Google and opens nothing by itself.
+    firebase_api_key: str | None = Field(
+        default=None, validation_alias="PIDJIN_FIREBASE_API_KEY", repr=False
+    )
+    # Scheme, host and port in the address bar: where Google sends a browser back to.
+    public_url: Annotated[str, AfterValidator(web_origin)] | None = Field(
+        default=None, validation_alias="PIDJIN_PUBLIC_URL"
+    )
+    firestore_emulator_host: Annotated[str, AfterValidator(host_and_port)] | None = Field(
         default=None, validation_alias="FIRESTORE_EMULATOR_HOST"
     )
-    firebase_auth_emulator_host: str | None = Field(
+    firebase_auth_emulator_host: Annotated[str, AfterValidator(host_and_port)] | None = Field(
         default=None, validation_alias="FIREBASE_AUTH_EMULATOR_HOST"
     )
-    local_llm_url: str | None = Field(default=None, validation_alias="PIDJIN_LOCAL_LLM_URL")
+    local_llm_url: Annotated[str, AfterValidator(web_address)] | None = Field(
+        default=None, validation_alias="PIDJIN_LOCAL_LLM_URL"
+    )
     admin_email: Annotated[str, AfterValidator(email_address)] | None = Field(
         default=None, validation_alias="PIDJIN_ADMIN_EMAIL", max_length=254
     )
@@ -131,28 +123,17 @@ class Settings(BaseSettings):
     turn_secret: str | None = Field(default=None, validation_alias="PIDJIN_TURN_SECRET", repr=False)
     tls_cert: Path | None = Field(default=None, validation_alias="PIDJIN_TLS_CERT")
     tls_key: Path | None = Field(default=None, validation_alias="PIDJIN_TLS_KEY")
-    gemini_api_base: str | None = Field(default=None, validation_alias="GEMINI_API_BASE")
+    gemini_api_base: Annotated[str, AfterValidator(web_address)] | None = Field(
+        default=None, validation_alias="GEMINI_API_BASE"
+    )
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
         default="INFO", validation_alias="PIDJIN_LOG_LEVEL"
     )
-    otlp_endpoint: str | None = Field(default=None, validation_alias="OTEL_EXPORTER_OTLP_ENDPOINT")
+    otlp_endpoint: Annotated[str, AfterValidator(web_address)] | None = Field(
+        default=None, validation_alias="OTEL_EXPORTER_OTLP_ENDPOINT"
+    )
     turn_logs: bool = Field(default=False, validation_alias="PIDJIN_TURN_LOGS")
     log_json: bool = Field(default=False, validation_alias="PIDJIN_LOG_JSON")
-
-    @field_validator("public_ip", "allowed_hosts", mode="before")
-    @classmethod
-    def _split(cls, value: object) -> object:
-        return _names(value)
-
-    @field_validator("public_ip")
-    @classmethod
-    def _addresses(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        for address in value:
-            try:
-                ipaddress.IPv4Address(address)
-            except ValueError:
-                raise ValueError(f"{address!r} is not an IPv4 address") from None
-        return value
 
     @field_validator("firebase_project")
     @classmethod
@@ -166,32 +147,17 @@ class Settings(BaseSettings):
             raise ValueError("must be the id of a Firebase project, such as my-school-4f2a1")
         return value
 
-    @field_validator("firestore_emulator_host", "firebase_auth_emulator_host")
+    @field_validator("firebase_api_key")
     @classmethod
-    def _host_and_port(cls, value: str | None) -> str | None:
-        if value is not None and not _HOST_AND_PORT.match(value):
-            raise ValueError("must be host:port")
+    def _api_key(cls, value: str | None) -> str | None:
+        if value is not None and not _API_KEY.match(value):
+            raise ValueError("must be the web API key of the Firebase project: letters and digits")
         return value
-
-    @field_validator("allowed_hosts")
-    @classmethod
-    def _host_names(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        for name in value:
-            if not _HOST.match(name) and not _is_address(name):
-                raise ValueError(f"{name!r} is not a host name: no scheme, port or path")
-        return tuple(name.lower() for name in value)
 
     @field_validator("log_level", mode="before")
     @classmethod
     def _upper(cls, value: object) -> object:
         return value.upper() if isinstance(value, str) else value
-
-    @field_validator("local_llm_url", "gemini_api_base", "otlp_endpoint")
-    @classmethod
-    def _web_address(cls, value: str | None) -> str | None:
-        if value is not None and not value.startswith(("http://", "https://")):
-            raise ValueError("must start with http:// or https://")
-        return value
 
     @model_validator(mode="after")
     def _together(self) -> Settings:
@@ -209,6 +175,7 @@ class Settings(BaseSettings):
                     "FIREBASE_AUTH_EMULATOR_HOST makes anybody whoever they claim to be, so it is "
                     f"allowed for a project named {DEMO_PROJECTS}… on a loopback PIDJIN_HOST only"
                 )
+        problems += self._google_problems()
         if (self.turn_url is None) != (self.turn_secret is None):
             problems.append("PIDJIN_TURN_URL and PIDJIN_TURN_SECRET must be set together")
         if (self.tls_cert is None) != (self.tls_key is None):
@@ -219,6 +186,19 @@ class Settings(BaseSettings):
         if problems:
             raise ValueError("; ".join(problems))
         return self
+
+    def _google_problems(self) -> Iterator[str]:
+        if self.firebase_api_key is None:
+            return
+        if self.identity != "firebase":
+            yield "PIDJIN_FIREBASE_API_KEY needs PIDJIN_IDENTITY=firebase"
+        if self.firebase_auth_emulator_host is not None:
+            yield "PIDJIN_FIREBASE_API_KEY: FIREBASE_AUTH_EMULATOR_HOST has no sign-in with Google"
+        if self.public_url is None:
+            yield (
+                "PIDJIN_FIREBASE_API_KEY needs PIDJIN_PUBLIC_URL: the address in the address bar, "
+                "where Google sends people back to"
+            )
 
     @property
     def udp_host(self) -> str:

@@ -129,7 +129,13 @@ class SignIn:
             "tokenExpiresAt": stamp(credentials.bearer_expires_at),
         }
         response = web.json_response(answer)
-        set_cookies(request, response, credentials.cookie, credentials.csrf)
+        set_cookies(
+            request,
+            response,
+            credentials.cookie,
+            credentials.csrf,
+            lifetime=self._local.lifetime,
+        )
         return response
 
 

@@ -13,6 +13,8 @@ from server.commands.console import opened
 from server.commands.finding import Finding, broken, doubtful, fine
 from server.config import CONFIG_PATH, AppConfig, mistakes, overlay
 from server.context import Context
+from server.google_sign_in import CALLBACK
+from server.identity.google import GoogleTrouble, Trouble
 from server.identity.local import SecretDamaged
 from server.identity.port import SignInUnusable
 from server.roles import Role
@@ -21,13 +23,19 @@ from server.store.port import CannotOpen, StoreError
 
 ANSWER_S = 10.0
 _DOCTOR = "doctor/last"
+_CONSOLE = (
+    "In the Firebase console allow Google under Authentication, Sign-in method, and check that "
+    "PIDJIN_FIREBASE_API_KEY is the web API key of PIDJIN_FIREBASE_PROJECT."
+)
+_GOOGLE = {
+    Trouble.SETUP: _CONSOLE,
+    Trouble.REFUSED: _CONSOLE,
+    Trouble.ACCOUNT: _CONSOLE,
+    Trouble.UNAVAILABLE: "Check the network: identitytoolkit.googleapis.com must be reachable.",
+}
 _MEND = {
     "sqlite": "Put the last backup in its place, or check access to it.",
     "firestore": "Check PIDJIN_FIREBASE_PROJECT, the credentials and the network.",
-}
-_FIRST_ADMIN = {
-    "local": "Open the link that pidjin link prints.",
-    "firebase": "Set PIDJIN_ADMIN_EMAIL, start the server, and sign in with that address.",
 }
 
 
@@ -61,6 +69,8 @@ async def _read_and_write(ctx: Context) -> tuple[list[Finding], AppConfig]:
         fix = f"Run pidjin config unset {key}" if ":" in mistake else "Run pidjin config get"
         found.append(doubtful("config", f"stored and without effect: {mistake}", fix))
     await ctx.identity.open()
+    if ctx.settings.identity == "firebase":
+        found.append(await google(ctx))
     admins = await ctx.store.query("users", where={"role": Role.ADMIN.value}, limit=1)
     if admins:
         found.append(fine("identity", f"{ctx.settings.identity}: there is an admin"))
@@ -68,6 +78,25 @@ async def _read_and_write(ctx: Context) -> tuple[list[Finding], AppConfig]:
         text = f"{ctx.settings.identity}: nobody is admin yet"
         found.append(doubtful("identity", text, _first_admin(ctx)))
     return found, overlay(doc.data if doc else {})
+
+
+async def google(ctx: Context) -> Finding:
+    """Whether people can sign in on the page: Google is asked for an address to send them to."""
+    settings = ctx.settings
+    if ctx.google is None:
+        return doubtful(
+            "google",
+            "nobody can sign in on the page; only bearer tokens are taken",
+            "Set PIDJIN_FIREBASE_API_KEY and PIDJIN_PUBLIC_URL, as docs/operations.md says.",
+        )
+    where = f"{settings.public_url}{CALLBACK}"
+    try:
+        await ctx.google.authorise(where)
+    except GoogleTrouble as error:
+        return broken("google", f"Google says: {error.said}", _GOOGLE[error.trouble])
+    finally:
+        await ctx.google.close()
+    return fine("google", f"people sign in with Google and come back to {where}")
 
 
 def _first_admin(ctx: Context) -> str:

@@ -21,9 +21,17 @@ from google.auth.exceptions import GoogleAuthError
 
 from agent.prompts.quoting import one_line
 from server.clock import Clock
-from server.errors import Code, Refused, Unavailable
+from server.errors import Unavailable
 from server.identity.local import DEV_IDENTITY, DEV_UID
-from server.identity.port import Identity, SignedIn, SignInUnusable
+from server.identity.port import (
+    Identity,
+    SignedIn,
+    SignInUnusable,
+    expired,
+    nobody,
+    refused,
+    signed_out,
+)
 from server.identity.verified import Expiring, digest
 from server.store.port import ID
 
@@ -42,10 +50,6 @@ SIGN_OUT_LIFETIME = timedelta(hours=1, seconds=CLOCK_SKEW_S)
 WORKERS = 2
 NAME_MAX_CHARS = 80
 EMAIL_MAX_CHARS = 254
-
-
-def _refused(message: str = "Please sign in.") -> Refused:
-    return Refused(Code.UNAUTHENTICATED, message)
 
 
 class FirebaseIdentity:
@@ -93,7 +97,7 @@ class FirebaseIdentity:
         if self._dev_token and hmac.compare_digest(token.encode(errors="replace"), self._dev_token):
             return SignedIn(DEV_IDENTITY, DEV_UID)
         if not 0 < len(token) <= TOKEN_MAX_CHARS or not token.isascii():
-            raise _refused()
+            raise nobody()
         key = digest(token)
         signed_in = self._verified.get(key, self._clock.now())
         if signed_in is None:
@@ -102,7 +106,7 @@ class FirebaseIdentity:
             self._verified.put(key, signed_in, self._known_until(claims))
         ended = self._signed_out.get(digest(signed_in.credential_id), self._clock.now())
         if ended:
-            raise _refused("You have signed out. Please sign in again.")
+            raise signed_out()
         return signed_in
 
     async def revoke(self, credential_id: str) -> None:
@@ -126,14 +130,14 @@ class FirebaseIdentity:
             async with asyncio.timeout(VERIFY_S):
                 return await loop.run_in_executor(self._pool, self._verify, token)
         except auth.ExpiredIdTokenError as error:
-            raise _refused("Your sign-in has expired. Please sign in again.") from error
+            raise expired() from error
         except (
             auth.InvalidIdTokenError,
             auth.UserDisabledError,
             auth.UserNotFoundError,
             ValueError,
         ) as error:
-            raise _refused() from error
+            raise nobody() from error
         except (exceptions.FirebaseError, GoogleAuthError, TimeoutError) as error:
             log.warning("sign_in_unverifiable", extra={"detail": str(error)})
             raise Unavailable(
@@ -173,9 +177,9 @@ def _signed_in(claims: dict[str, Any]) -> SignedIn:
     """Raises Refused for an account without an e-mail address (anonymous, or by phone)."""
     uid, email = str(claims["uid"]), str(claims.get("email") or "")
     if not ID.match(uid) or len(email) > EMAIL_MAX_CHARS:
-        raise _refused("This account cannot be used here.")
+        raise refused("This account cannot be used here.", "account")
     if not email:
-        raise _refused("Please sign in with an account that has an e-mail address.")
+        raise refused("Please sign in with an account that has an e-mail address.", "account")
     identity = Identity(
         uid=uid,
         email=email,

@@ -21,8 +21,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from server.clock import Clock, moment, stamp
-from server.errors import Code, Refused
-from server.identity.port import Identity, SignedIn
+from server.identity.port import Identity, SignedIn, expired, nobody, signed_out
 from server.store.port import Store
 
 # Losing the cookie means losing a local identity, so it lives long and is renewed in use.
@@ -81,12 +80,10 @@ def _stored_secret(path: Path) -> bytes:
     return secret
 
 
-def _refused() -> Refused:
-    return Refused(Code.UNAUTHENTICATED, "Please sign in.")
-
-
 class LocalIdentity:
-    """Adapter `local` of IdentityVerifier, and the only issuer of its credentials."""
+    """Adapter `local` of IdentityVerifier and BrowserSignIns; only it issues its credentials."""
+
+    lifetime = COOKIE_LIFETIME
 
     def __init__(
         self, store: Store, clock: Clock, secret: bytes, *, dev_token: str | None = None
@@ -119,7 +116,7 @@ class LocalIdentity:
         bearer_until = now + BEARER_LIFETIME
         return Credentials(
             cookie=self._sign("cookie", credential_id, now + COOKIE_LIFETIME),
-            csrf=self.csrf_of(credential_id),
+            csrf=self._csrf(credential_id),
             bearer=self._sign("bearer", credential_id, bearer_until),
             bearer_expires_at=bearer_until,
         )
@@ -137,10 +134,12 @@ class LocalIdentity:
         credential_id, expires_at = self._open(purpose, token)
         now = self._clock.now()
         if expires_at <= now:
-            raise Refused(Code.UNAUTHENTICATED, "Your sign-in has expired. Please sign in again.")
+            raise expired()
         doc = await self._store.get(f"{_COLLECTION}/{credential_id}")
-        if doc is None or moment(doc.data["expiresAt"]) <= now:
-            raise _refused()
+        if doc is None:
+            raise signed_out()
+        if moment(doc.data["expiresAt"]) <= now:
+            raise expired()
         identity = Identity(
             uid=doc.data["uid"],
             email=doc.data["email"],
@@ -172,8 +171,11 @@ class LocalIdentity:
                 return
             await self._store.delete(doc.path)
 
-    def csrf_of(self, credential_id: str) -> str:
-        """The value that `X-CSRF-Token` must carry beside the cookie of this credential."""
+    def csrf_of(self, cookie: str) -> str:
+        """The same for every cookie of one credential. Raises Refused."""
+        return self._csrf(self._open("cookie", cookie)[0])
+
+    def _csrf(self, credential_id: str) -> str:
         return _text(self._mac(b"csrf:" + credential_id.encode()))
 
     def _sign(self, purpose: Purpose, credential_id: str, expires_at: datetime) -> str:
@@ -183,16 +185,16 @@ class LocalIdentity:
 
     def _open(self, purpose: Purpose, token: str) -> tuple[str, datetime]:
         if len(token) > TOKEN_MAX_CHARS or not token.isascii():
-            raise _refused()
+            raise nobody()
         version, _, rest = token.partition(".")
         payload, _, mac = rest.partition(".")
         if version != "v1" or not hmac.compare_digest(
             mac.encode(), _text(self._mac(payload.encode())).encode()
         ):
-            raise _refused()
+            raise nobody()
         claims: dict[str, Any] = json.loads(_bytes(payload))
         if claims.get("p") != purpose:
-            raise _refused()
+            raise nobody()
         return str(claims["i"]), datetime.fromtimestamp(claims["e"], tz=self._clock.now().tzinfo)
 
     def _mac(self, data: bytes) -> bytes:
@@ -207,4 +209,4 @@ def _bytes(text: str) -> bytes:
     try:
         return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
     except binascii.Error:
-        raise _refused() from None
+        raise nobody() from None

@@ -20,6 +20,7 @@ from server.commands.finding import Finding, Level
 from server.config import AppConfig
 from server.settings import Settings
 from server.store.sqlite import SqliteStore
+from tests.fake_identity import API_KEY, fake_identity
 
 Ask = Callable[[], Awaitable[dict[str, dict[str, str]]]]
 
@@ -216,3 +217,28 @@ def test_a_local_llm_that_does_not_answer() -> None:
         holder.bind(("127.0.0.1", 0))  # bound, and nobody listens
         found = services.local_llm(f"http://127.0.0.1:{holder.getsockname()[1]}/v1")
     assert found.level is Level.WARNING
+
+
+@pytest.mark.req("AUTH-1")
+async def test_the_sign_in_with_google(
+    data: Path, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PIDJIN_IDENTITY", "firebase")
+    monkeypatch.setenv("PIDJIN_FIREBASE_PROJECT", "demo-pidjin")
+    found = (await ask())["google"]
+    assert found["level"] == "warning"
+    assert "PIDJIN_FIREBASE_API_KEY" in found["fix"]
+    monkeypatch.setenv("PIDJIN_FIREBASE_API_KEY", API_KEY)
+    monkeypatch.setenv("PIDJIN_PUBLIC_URL", "https://tutor.example.org")
+    async with fake_identity(monkeypatch) as google:
+        found = (await ask())["google"]
+        assert found["level"] == "ok"
+        assert "https://tutor.example.org/api/google/callback" in found["text"]
+        google.says = "OPERATION_NOT_ALLOWED : not enabled"
+        found = (await ask())["google"]
+        assert found["level"] == "failure"
+        assert "OPERATION_NOT_ALLOWED" in found["text"]
+        assert "Sign-in method" in found["fix"]
+        google.says, google.toolkit_status = None, 503
+        assert "network" in (await ask())["google"]["fix"]
+        assert API_KEY not in str(found)

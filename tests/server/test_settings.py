@@ -103,6 +103,23 @@ def test_loopback_takes_a_dev_token(monkeypatch: pytest.MonkeyPatch, host: str) 
     ("one", "value", "other"),
     [
         ("PIDJIN_TURN_URL", "turn:half.example", "PIDJIN_TURN_SECRET"),
+        ("PIDJIN_FIREBASE_API_KEY", "AIza-x", "PIDJIN_PUBLIC_URL"),
+        ("PIDJIN_FIREBASE_API_KEY", "AIza-x", "PIDJIN_IDENTITY=firebase"),
+        ("PIDJIN_FIREBASE_API_KEY", "AIza x", "PIDJIN_FIREBASE_API_KEY"),
+        *(
+            ("PIDJIN_PUBLIC_URL", odd, "PIDJIN_PUBLIC_URL")
+            for odd in (
+                "tutor.example.org",
+                "http://tutor.example.org",
+                "https://tutor.example.org/web",
+                "https://me@tutor.example.org",
+                "https://tutor.example.org?x",
+                "https://tutor.example.org#x",
+                "https://tutor.example.org:x",
+                "https://",
+                "https://tutor.exämple.org",
+            )
+        ),
         ("PIDJIN_TLS_CERT", "half.pem", "PIDJIN_TLS_KEY"),
         ("GEMINI_API_BASE", "https://half.example", "GEMINI_API_KEY"),
     ],
@@ -225,3 +242,14 @@ def test_the_auth_emulator_is_for_demo_projects_on_loopback(
         assert "FIREBASE_AUTH_EMULATOR_HOST" in told[0]
     monkeypatch.setenv("PIDJIN_HOST", "127.0.0.1")
     assert load_settings().identity == "firebase"
+
+
+def test_the_public_address_is_an_origin(monkeypatch: pytest.MonkeyPatch) -> None:
+    for given, kept in (
+        ("https://Tutor.example.org/", "https://tutor.example.org"),
+        ("https://tutor.example.org:8443", "https://tutor.example.org:8443"),
+        ("http://localhost:8080", "http://localhost:8080"),
+        ("http://[::1]:8080", "http://[::1]:8080"),
+    ):
+        monkeypatch.setenv("PIDJIN_PUBLIC_URL", given)
+        assert load_settings().public_url == kept

@@ -356,5 +356,6 @@ async def test_without_a_dev_token_an_empty_bearer_is_nobody(world: World) -> No
 async def test_what_anybody_may_know(world: World) -> None:
     status, answer = await world.get("/api/identity")
     assert status == 200
-    assert set(answer) == {"mode", "localTutor", "version"}
+    assert set(answer) == {"mode", "google", "assistant", "localTutor", "version"}
+    assert (answer["google"], answer["assistant"]) == (False, False)
     assert (answer["mode"], answer["localTutor"]) == ("local", True)
