@@ -35,20 +35,26 @@ const STYLES: readonly [Style, string][] = [
   ['socratic', S.socratic], ['conversational', S.conversational], ['lecture', S.lecture],
 ];
 
-export const StyleChips = ({ value, onChoose }: { value: Style; onChoose: (style: Style) => void }) => {
+/** One of a few words, chosen by a radio group that looks like tabs. `quiet` where a heading already says the legend. */
+export function Segments<T extends string>({ legend, options, value, onChoose, quiet = false }: {
+  legend: string; options: readonly (readonly [T, string])[]; value: T; onChoose: (value: T) => void; quiet?: boolean;
+}) {
   const name = useId();
   return (
     <fieldset class="styles">
-      <legend>{S.style}</legend>
-      {STYLES.map(([style, label]) => (
-        <label key={style} class="segment">
-          <input type="radio" name={name} checked={value === style} onChange={() => onChoose(style)} />
+      <legend class={quiet ? 'visually-hidden' : ''}>{legend}</legend>
+      {options.map(([option, label]) => (
+        <label key={option} class="segment">
+          <input type="radio" name={name} checked={value === option} onChange={() => onChoose(option)} />
           <span>{label}</span>
         </label>
       ))}
     </fieldset>
   );
-};
+}
+
+export const StyleChips = ({ value, onChoose }: { value: Style; onChoose: (style: Style) => void }) =>
+  <Segments legend={S.style} options={STYLES} value={value} onChoose={onChoose} />;
 
 export const Busy = ({ label }: { label: string }) => (
   <div class="busy"><span class="dots" aria-hidden="true"><i /><i /><i /></span><span>{label}</span></div>

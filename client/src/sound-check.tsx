@@ -1,49 +1,35 @@
 // The sound check: which microphone, whether it is heard, and how the connection does, in plain words.
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { family, state, voice } from './actions.ts';
-import { clockAheadMs, read } from './api.ts';
+import { chooseTalkKey, family, nameOf, state, talkKey, voice } from './actions.ts';
+import { clockAheadMs } from './api.ts';
 import { isBluetooth } from './browser.ts';
 import { span } from './clock.ts';
 import { chosenMicrophone, microphones, rememberMicrophone, type Microphone } from './devices.ts';
-import { CallFailed, voiceProblemText } from './errors.ts';
+import { ConnectionCheck } from './connection-check.tsx';
+import { voiceProblemText } from './errors.ts';
 import { Icon } from './icons.tsx';
-import { Dialog } from './parts.tsx';
+import { Dialog, Segments } from './parts.tsx';
 import { MicrophoneProbe } from './probe.ts';
-import { verdict, type Quality } from './quality.ts';
+import type { Quality } from './quality.ts';
 import { S } from './strings.ts';
+import type { TalkKey } from './talk-key.ts';
 
 const EVERY_MS = 200;
 const QUIET_AFTER_MS = 4_000;
 const HEARD_LEVEL = 0.02;
 const UNKNOWN: Quality = { level: null, relayed: null, rttMs: null, lossPercent: null };
-const VERDICT = { good: S.checkGood, lossy: S.checkLossy, slow: S.checkSlow, unknown: '' } as const;
+const HAS_KEYS = matchMedia('(hover: hover) and (pointer: fine)');
 
-async function relayOffered(): Promise<boolean> {
-  try {
-    const { iceServers } = await read<{ iceServers: RTCIceServer[] }>('ice-servers');
-    return iceServers.flatMap(({ urls }) => urls).some((url) => /^turns?:/.test(url));
-  } catch (failure) {
-    if (failure instanceof CallFailed) return false;
-    throw failure;
-  }
-}
+const TALK_KEYS: readonly TalkKey[] = ['space', 'modifier'];
 
-function Connection({ quality, relay }: { quality: Quality; relay: boolean | null }) {
-  const measured = state.value.voice.link === 'connected' && quality.relayed !== null;
-  const figures = [
-    quality.rttMs === null ? '' : S.checkDelay(quality.rttMs),
-    quality.lossPercent === null ? '' : S.checkLoss(quality.lossPercent),
-  ].filter(Boolean).join(' · ');
+/** Only where there is a keyboard to hold. */
+function TalkKeyChoice() {
+  if (!HAS_KEYS.matches) return null;
   return (
     <section class="check">
-      <h3>{S.connection}</h3>
-      {measured
-        ? <>
-            <p>{quality.relayed ? S.checkRelayed : S.checkDirect} {VERDICT[verdict(quality)]}</p>
-            {figures !== '' && <p class="hint">{figures}</p>}
-          </>
-        : <p>{S.checkNotConnected}</p>}
-      {relay !== null && !measured && <p class="hint">{relay ? S.checkRelayOffered : S.checkNoRelay}</p>}
+      <h3>{S.talkKey}</h3>
+      <p class="hint">{S.talkKeyNote}</p>
+      <Segments legend={S.talkKey} quiet value={talkKey.value} onChoose={chooseTalkKey} options={TALK_KEYS.map((key) => [key, nameOf(key)] as const)} />
     </section>
   );
 }
@@ -55,7 +41,6 @@ function Check() {
   const [problem, setProblem] = useState('');
   const [quality, setQuality] = useState(UNKNOWN);
   const [heard, setHeard] = useState(false);
-  const [relay, setRelay] = useState<boolean | null>(null);
   const inCall = voice().running;
   const track = inCall ? voice().microphone : probe.current?.track ?? null;
 
@@ -64,8 +49,10 @@ function Check() {
     setHeard(false);
     openedAt.current = Date.now();
     try {
-      if (voice().running) await voice().changeMicrophone();
-      else {
+      if (voice().running) {
+        await voice().changeMicrophone();
+        if (!voice().running) setProblem(state.value.voice.problem ?? '');
+      } else {
         probe.current?.stop();
         probe.current = new MicrophoneProbe();
         await probe.current.start();
@@ -85,7 +72,6 @@ function Check() {
     openedAt.current = Date.now();
     if (navigator.mediaDevices === undefined) setProblem('insecure');
     else if (inCall) void microphones().then(setList);
-    void relayOffered().then((offered) => { if (!ended) setRelay(offered); });
     const timer = setInterval(async () => {
       const now = await voice().quality() ?? { ...UNKNOWN, level: await probe.current?.level() ?? null };
       if (ended) return;
@@ -117,9 +103,11 @@ function Check() {
         {!listening && problem === '' && <p>{S.checkMicBlocked}</p>}
         {!listening && problem !== 'insecure' && <button type="button" class="button small" onClick={() => void open()}>{S.checkStart}</button>}
         {listening && <p class="hint">{settings?.echoCancellation === false ? S.checkEchoOff : S.checkEchoOn}</p>}
+        {listening && family.startsWith('ios') && <p class="hint">{S.checkVolume}</p>}
         {listening && isBluetooth(track.label) && <p class="hint">{S.checkBluetooth}</p>}
       </section>
-      <Connection quality={quality} relay={relay} />
+      <ConnectionCheck quality={quality} />
+      <TalkKeyChoice />
       {clockAheadMs !== null && <p class="note"><Icon name="info" />{S.clockWrong(span(clockAheadMs).count, span(clockAheadMs).unit, clockAheadMs > 0)}</p>}
     </>
   );

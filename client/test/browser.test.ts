@@ -4,6 +4,7 @@ import { deniedText, familyOf, isBluetooth, type Family } from '../src/browser.t
 import { skewMs, span } from '../src/clock.ts';
 import { voiceProblemText } from '../src/errors.ts';
 import { qualityOf, verdict } from '../src/quality.ts';
+import { offersRelay, reachOf } from '../src/reach.ts';
 
 const IOS = 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_7 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko)';
 const MAC = 'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Safari/605.1.15';
@@ -54,4 +55,17 @@ test('statistics of a connection in words', () => {
   assert.deepEqual(qualityOf([]), { level: null, relayed: null, rttMs: null, lossPercent: null });
   const of = (rttMs: number | null, lossPercent: number | null): string => verdict({ level: null, relayed: null, rttMs, lossPercent });
   assert.deepEqual([of(40, 0.1), of(40, 8), of(500, 0), of(null, null)], ['good', 'lossy', 'slow', 'unknown']);
+});
+
+test('before a call: what the candidates of a browser say of its network', () => {
+  const udp = { type: 'relay', relayProtocol: 'udp' };
+  const tcp = { type: 'relay', relayProtocol: 'tls' };
+  const host = { type: 'host', relayProtocol: null };
+  assert.equal(reachOf([host, { type: 'srflx', relayProtocol: null }], true), 'open');
+  assert.equal(reachOf([host, udp, tcp], false), 'open', 'UDP got out, if only to the relay');
+  assert.equal(reachOf([host, tcp], true), 'relay');
+  assert.equal(reachOf([host], true), 'shut');
+  assert.equal(reachOf([host], false), 'unknown', 'a STUN server beside us finds nothing new');
+  assert.equal(offersRelay([{ urls: 'stun:a:1' }, { urls: ['turns:b:2'] }]), true);
+  assert.equal(offersRelay([{ urls: 'stun:a:1' }]), false);
 });
