@@ -48,6 +48,9 @@ _SAID: tuple[BaseModel, ...] = (
         input_tokens=1200, output_tokens=300, cached_tokens=0, usd=0.0069, model="gemini-3.8-live"
     ),
     rtvi.ActivityLevel(level=0.42, sending=True),
+    rtvi.ToolApproval(
+        tool_call_id="0.7", tool_name="change_bgm", args={"track_name": "calm"}
+    ),
     rtvi.Closed(reason="stopped", text="Voice is off."),
     rtvi.Interruption(turn_id="7f3a-1", heard="Good. What does the body"),
 )  # fmt: skip
@@ -61,6 +64,7 @@ _HEARD: dict[str, dict[str, Any]] = {
     "reply-speech": {"on": True},
     "stop": {"afterReply": False},
     "replay": {"turnId": "7f3a-1", "rate": 0.8},
+    "tool_result": {"toolCallId": "0.7", "status": "approved", "result": {"success": True}},
     "ping": {},
     "trackStatus": {"receiver_index": 0, "enabled": False},
 }

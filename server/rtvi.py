@@ -30,6 +30,7 @@ from server.rtvi_client import (
     SendText,
     Stop,
     StyleChoice,
+    ToolResult,
     TrackStatus,
 )
 from server.rtvi_words import (
@@ -54,6 +55,7 @@ from server.rtvi_words import (
     RtviError,
     Status,
     System,
+    ToolApproval,
     Turn,
     TurnTimes,
     UserTranscription,
@@ -96,6 +98,8 @@ __all__ = [
     "Stop",
     "StyleChoice",
     "System",
+    "ToolApproval",
+    "ToolResult",
     "TrackStatus",
     "Turn",
     "TurnTimes",

@@ -67,6 +67,15 @@ class ReplayRequest(Camel):
     rate: Annotated[float, Field(ge=SLOWEST, le=1.0)] = 1.0
 
 
+class ToolResult(Camel):
+    """The verdict on a `tool-approval`, and what the page brought back by running the tool."""
+
+    T: ClassVar[str] = "tool_result"
+    tool_call_id: Annotated[str, Field(min_length=1, max_length=128)]
+    status: Literal["approved", "rejected"]
+    result: Any = None
+
+
 class Ping(Camel):
     """Heartbeat of the page: while it comes the peer is not lost, muted or not."""
 
@@ -83,14 +92,14 @@ class TrackStatus(Camel):
 
 ClientMessage = (
     ClientReady | SendText | DisconnectBot | Mic | PushToTalk | StyleChoice | ReplySpeech | Stop
-    | ReplayRequest | Ping | TrackStatus
+    | ReplayRequest | ToolResult | Ping | TrackStatus
 )  # fmt: skip
 RTVI_IN: dict[str, type[ClientReady | SendText | DisconnectBot]] = {
     kind.TYPE: kind for kind in (ClientReady, SendText, DisconnectBot)
 }
+_OWN = (Mic, PushToTalk, StyleChoice, ReplySpeech, Stop, ReplayRequest, ToolResult, Ping)
 OWN_IN: dict[
-    str, type[Mic | PushToTalk | StyleChoice | ReplySpeech | Stop | ReplayRequest | Ping]
-] = {
-    kind.T: kind for kind in (Mic, PushToTalk, StyleChoice, ReplySpeech, Stop, ReplayRequest, Ping)
-}
+    str,
+    type[Mic | PushToTalk | StyleChoice | ReplySpeech | Stop | ReplayRequest | ToolResult | Ping],
+] = {kind.T: kind for kind in _OWN}
 CLIENT_DATA: tuple[type[Snake], ...] = (*RTVI_IN.values(), *OWN_IN.values(), TrackStatus)

@@ -194,6 +194,15 @@ class ActivityLevel(Camel):
     sending: bool
 
 
+class ToolApproval(Camel):
+    """May this tool run? Nothing of it does before a `tool_result`; tutoring has no such tools."""
+
+    KIND: ClassVar[str] = "tool-approval"
+    tool_call_id: str
+    tool_name: str
+    args: dict[str, Any]
+
+
 class Closed(Camel):
     """The last message of a peer; `reason` is machine-readable, `text` for a person."""
 
@@ -211,7 +220,7 @@ class Interruption(Camel):
 
 
 SERVER_DATA: tuple[type[Camel], ...] = (
-    Status, Turn, Agenda, Notice, System, Cost, ActivityLevel, Closed, Interruption,
+    Status, Turn, Agenda, Notice, System, Cost, ActivityLevel, ToolApproval, Closed, Interruption,
 )  # fmt: skip
 RTVI_DATA: tuple[type[Snake], ...] = (
     BotReady, UserTranscription, BotOutput, BotTranscription, BotTtsText, RtviError, ErrorResponse,

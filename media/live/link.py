@@ -159,6 +159,11 @@ class LiveLink:
         self._sender.stir()
         return known
 
+    def withdraw(self, call_id: str) -> None:
+        """Nobody waits for this call any more: it is not answered, and holds nothing back."""
+        self._sender.calls.cancelled((call_id,))
+        self._sender.stir()
+
     def sleep(self) -> None:
         """Closes the socket once nothing waits to be sent; taken back by sound that comes first."""
         self._sender.sleepy = self._sender.outbox.empty
