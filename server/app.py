@@ -8,6 +8,7 @@ from pathlib import Path
 
 from aiohttp import web
 
+from server.assistant_prompts import AssistantPrompts
 from server.backends import (
     browser_sessions,
     google_accounts,
@@ -71,6 +72,7 @@ def build_app(
         OperationRoutes(ctx, limits),
         Reads(ctx, limits),
         NewsReads(ctx, limits),
+        AssistantPrompts(ctx, limits),
         _sign_in(ctx, limits),
         Health(ctx),
         Pages(client, docs),
