@@ -5,12 +5,14 @@ import { call, read } from './api.ts';
 import { useLive } from './live.ts';
 import { Dialog, Stale } from './parts.tsx';
 import { S } from './strings.ts';
-import { whoOf } from './usage.ts';
+import { sum, whoOf } from './usage.ts';
 import { duration } from './when.ts';
 
 type Lesson = {
   sessionId: string; uid: string; displayName?: string; topic: string; state: string; startedAt: string; seconds: number;
   connected: boolean; replyMs?: number | null; lossPercent?: number | null; rttMs?: number | null; inputTokens: number; outputTokens: number; usd?: number | null;
+  /** What went wrong so far, by machine word. */
+  mishaps?: Record<string, number>;
 };
 
 const EVERY_MS = 3_000;
@@ -56,6 +58,7 @@ export function Lessons() {
                   {lesson.connected ? S.lessonState[lesson.state] ?? lesson.state : S.lessonAway}
                 </span>
                 <span>{duration(lesson.seconds)}</span><span>{figures(lesson)}</span>
+                {lesson.mishaps !== undefined && <span title={Object.entries(lesson.mishaps).map(([code, n]) => `${code} ${n}`).join(', ')}>{S.lessonMishaps(sum(Object.values(lesson.mishaps)))}</span>}
               </p>
             </div>
             <div class="row-actions">

@@ -45,9 +45,29 @@ export async function refreshMe(): Promise<void> {
   }
 }
 
+const INVITE_KEY = 'pidjin.invite';
+
+/** For the way back from a sign-in that leaves this page. */
+export const keepInvite = (code: string): void => sessionStorage.setItem(INVITE_KEY, code);
+
+async function useKeptInvite(): Promise<void> {
+  const code = sessionStorage.getItem(INVITE_KEY);
+  if (code === null || state.value.me === null) return;
+  sessionStorage.removeItem(INVITE_KEY);
+  if (state.value.me.role !== 'pending') return;
+  try {
+    await redeem(code);
+  } catch (failure) {
+    if (!(failure instanceof CallFailed)) throw failure;
+    return toast(S.linkUsed, 'error');
+  }
+  await refreshMe();
+}
+
 /** After a sign-in: back to the conversation that was on this page, if it is theirs. */
 export async function enter(): Promise<void> {
   await refreshMe();
+  await useKeptInvite();
   if (admitted(state.value.me)) tellTabs({ type: 'signed-in' });
   const kept = sessionStorage.getItem(SESSION_KEY);
   if (kept !== null && lesson.value === null && admitted(state.value.me)) await resume(kept, true);

@@ -1,8 +1,9 @@
 // Before the door: sign-in, one-time links, and the gate for those who wait or were declined.
 import { useEffect, useState } from 'preact/hooks';
-import { boot, enter, redeem, refreshMe, report, signOut, signUp, state, toast } from './actions.ts';
+import { boot, enter, keepInvite, redeem, refreshMe, report, signOut, signUp, state, toast } from './actions.ts';
 import { CallFailed, errorText } from './errors.ts';
-import { Icon, Mark } from './icons.tsx';
+import { GOOGLE_DOOR, googleProblem } from './google.ts';
+import { GoogleMark, Icon, Mark } from './icons.tsx';
 import { Busy } from './parts.tsx';
 import { S } from './strings.ts';
 
@@ -67,10 +68,17 @@ function Form({ send, note }: { send: (who: Who) => Promise<void>; note: string 
   );
 }
 
+/** An invite waits in this tab while its guest is at Google's. */
+function GoogleDoor({ code }: { code: string }) {
+  if (state.value.identity?.google !== true) return <p class="note"><Icon name="info" />{S.googleMissing}</p>;
+  return <a class="button wide google" href={GOOGLE_DOOR} onClick={() => { if (code !== '') keepInvite(code); }}><GoogleMark />{S.googleContinue}</a>;
+}
+
 export function SignIn() {
   const [link, setLink] = useState(currentLink());
-  const [problem, setProblem] = useState('');
-  const local = state.value.identity?.mode === 'local';
+  const [problem, setProblem] = useState(googleProblem(location.hash));
+  const { identity, awaits } = state.value;
+  const local = identity?.mode === 'local';
   const invited = link?.kind === 'invite' && state.value.me === null;
   const use = async (code: string, who?: Who): Promise<void> => {
     setProblem('');
@@ -86,6 +94,7 @@ export function SignIn() {
     setLink(null);
     await enter();
   };
+  useEffect(() => { if (googleProblem(location.hash) !== '') history.replaceState(null, '', '#/signin'); }, []);
   useEffect(() => { if (link !== null && !invited) void use(link.code); }, [link?.code, invited]);
   useEffect(() => {
     const changed = (): void => setLink(currentLink());
@@ -99,14 +108,16 @@ export function SignIn() {
         <h1>{S.brand}</h1>
         <p class="lead">{S.loginIntro}</p>
         {!local && <p class="lead">{S.loginGoogle}</p>}
-        {!local && <p class="hint">{S.googleElsewhere}</p>}
-        {state.value.identity?.localTutor && <p class="hint">{S.localTutor}</p>}
+        {identity?.localTutor && awaits === null && <p class="hint">{S.localTutor}</p>}
       </div>
+      {awaits !== null && <div class="note ended"><Icon name="info" /><p><b>{S.endedTitle}</b> {local ? S.endedLocal : S.endedKept}</p></div>}
       {problem !== '' && <p class="problem" role="alert">{problem}</p>}
       {link !== null && !invited && (problem === ''
         ? <p role="status"><Busy label={S.signingIn} /></p>
         : <button type="button" class="button" onClick={() => void use(link.code)}>{S.retry}</button>)}
-      {link !== null && invited && <Form key="invite" note={S.inviteNote} send={(who) => use(link.code, who)} />}
+      {invited && !local && <p class="hint">{S.inviteNote}</p>}
+      {!local && (link === null || invited) && <GoogleDoor code={invited ? link.code : ''} />}
+      {link !== null && invited && local && <Form key="invite" note={S.inviteNote} send={(who) => use(link.code, who)} />}
       {link === null && local && <Form key="sign-up" note={S.emailNote} send={async (who) => { await signUp(who); await enter(); }} />}
     </main>
   );

@@ -10,7 +10,7 @@ import { S } from './strings.ts';
 export type Style = 'socratic' | 'conversational' | 'lecture';
 export type Role = 'pending' | 'approved' | 'admin' | 'rejected';
 export type Tab = 'chat' | 'history' | 'admin';
-export type Identity = { mode: 'local' | 'firebase'; localTutor: boolean; version: string; assistant?: boolean };
+export type Identity = { mode: 'local' | 'firebase'; localTutor: boolean; version: string; assistant?: boolean; google?: boolean };
 export type Me = {
   uid: string; email: string; emailVerified?: boolean; displayName?: string; role: Role; preferredStyle?: Style;
 };

@@ -29,6 +29,18 @@ export const S = {
   loginIntro:
     'Pick a topic you actually want to remember, then choose how to talk about it — Socratic, Conversational, or Lecture. Pidjin asks before it tells.',
   loginGoogle: 'Sign in with Google to begin.',
+  googleContinue: 'Continue with Google',
+  googleMissing: 'Signing in with Google is not set up here yet. Whoever runs this Pidjin finds the steps in its documentation (docs/operations.md).',
+  googleCancelled: 'You did not finish signing in with Google. Try again when you like.',
+  googleExpired: 'That took too long, or was opened twice. Please try again.',
+  googleBrowser: 'Google’s answer belongs to another browser or tab, or cookies are off. Please start again here, with cookies allowed.',
+  googleRefused: 'Google did not confirm this sign-in. Try again, or use another account.',
+  googleAccount: 'This account cannot be used here: it has no e-mail address, or it was disabled. Use another account.',
+  googleUnavailable: 'Google cannot be reached right now. Please try again in a minute.',
+  googleSetup: 'Signing in with Google is not set up correctly here. Please tell whoever runs this Pidjin.',
+  endedTitle: 'Your sign-in has ended',
+  endedKept: 'Sign in again: your conversation waits on this page.',
+  endedLocal: 'This Pidjin knew you by this browser alone. Signing up again makes a new account; an admin can tell you what became of the old one.',
   name: 'Name',
   email: 'E-mail',
   emailNote: 'An admin sees your name and e-mail and lets you in.',
@@ -206,6 +218,8 @@ export const S = {
   calls: (n: number) => `${n.toLocaleString('en')} calls`,
   tokens: (input: number, output: number, thoughts: number) =>
     `${input.toLocaleString('en')} in · ${output.toLocaleString('en')} out · ${thoughts.toLocaleString('en')} think`,
+  cachedTokens: (n: number) => `${n.toLocaleString('en')} cached`,
+  usageSum: (calls: number, tokens: number) => `In all: ${count(calls, 'call', 'calls')}, ${count(tokens, 'token', 'tokens')}`,
   noTokens: 'no token data yet',
   lastCall: (time: string) => `last ${time}`,
 
@@ -262,6 +276,7 @@ export const S = {
   lessonAway: 'connection lost',
   lessonReply: (ms: number) => `replies in ${(ms / 1000).toFixed(1)} s`,
   lessonLoss: (percent: number) => `${percent.toFixed(1)} % lost`,
+  lessonMishaps: (n: number) => count(n, 'mishap', 'mishaps'),
   lessonTokens: (tokens: number, usd: number) => `${count(tokens, 'token', 'tokens')}${usd > 0 ? `, $${usd.toFixed(3)}` : ''}`,
   stopLesson: 'Stop lesson',
   stopLessonTitle: 'Stop this voice lesson?',
@@ -312,7 +327,6 @@ export const S = {
     `This device’s clock is ${count(n, unit, `${unit}s`)} ${ahead ? 'ahead' : 'behind'}. Times shown here may be wrong.`,
   updated: 'Pidjin was updated.',
   reload: 'Reload',
-  googleElsewhere: 'This page has no sign-in button of its own yet. Ask whoever runs this Pidjin for a way in.',
 
   micDenied: 'The microphone is blocked. Allow it in your browser’s site settings, then tap the mic again. You can type meanwhile.',
   micDeniedInApp: 'This app’s built-in browser does not allow the microphone. Open this page in Safari, Chrome or Firefox. You can type meanwhile.',

@@ -4,6 +4,7 @@ import { S } from './strings.ts';
 export type Usage = {
   uid: string; displayName?: string; email?: string; geminiCallCount: number; lastCallAt?: string;
   geminiInputTokens?: number; geminiOutputTokens?: number; geminiThoughtTokens?: number;
+  geminiCachedTokens?: number; geminiTotalTokens?: number;
 };
 
 const UID_CHARS = 8;
@@ -11,6 +12,8 @@ const UID_CHARS = 8;
 /** The display name, else the e-mail, else the first characters of the uid. */
 export const whoOf = ({ displayName, email, uid }: Pick<Usage, 'displayName' | 'email' | 'uid'>): string =>
   displayName || email || S.userShort(uid.slice(0, UID_CHARS));
+
+export const sum = (figures: readonly number[]): number => figures.reduce((total, figure) => total + figure, 0);
 
 /** Counters written before tokens were counted have none at all, which is not zero. */
 export function tokensOf({ geminiInputTokens: input, geminiOutputTokens: output, geminiThoughtTokens: thoughts }: Usage): string {

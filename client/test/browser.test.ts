@@ -3,6 +3,7 @@ import test from 'node:test';
 import { deniedText, familyOf, isBluetooth, type Family } from '../src/browser.ts';
 import { skewMs, span } from '../src/clock.ts';
 import { voiceProblemText } from '../src/errors.ts';
+import { googleProblem } from '../src/google.ts';
 import { qualityOf, verdict } from '../src/quality.ts';
 import { offersRelay, reachOf } from '../src/reach.ts';
 
@@ -68,4 +69,13 @@ test('before a call: what the candidates of a browser say of its network', () =>
   assert.equal(reachOf([host], false), 'unknown', 'a STUN server beside us finds nothing new');
   assert.equal(offersRelay([{ urls: 'stun:a:1' }, { urls: ['turns:b:2'] }]), true);
   assert.equal(offersRelay([{ urls: 'stun:a:1' }]), false);
+});
+
+// @req AUTH-1 UI-5
+test('what came back from Google, by the address', () => {
+  const codes = ['cancelled', 'expired', 'browser', 'refused', 'account', 'unavailable', 'setup', 'busy'];
+  const told = codes.map((code) => googleProblem(`#/signin?error=${code}`));
+  assert.equal(new Set(told).size, codes.length);
+  assert.equal(googleProblem('#/signin?error=novel'), googleProblem('#/signin?error=refused'));
+  assert.deepEqual(['', '#/signin', '#/signin/abc', '#/signin?error=<b>'].map(googleProblem), ['', '', '', '']);
 });
