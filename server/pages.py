@@ -6,6 +6,8 @@ Files are read per request and validated by ETag (`no-cache`), so a rebuilt clie
 from __future__ import annotations
 
 import asyncio
+import functools
+import gzip
 import hashlib
 import mimetypes
 import re
@@ -91,13 +93,15 @@ def _inside(folder: Path, path: str) -> Path | None:
 
 
 async def _file(request: web.Request, file: Path, *, status: int = 200) -> web.Response:
-    """The file whole (they are small), or 304. Raises `not-found`."""
+    """The file whole (they are small), text packed for whoever takes it, or 304. Raises
+    `not-found`."""
     try:
         body = await asyncio.to_thread(file.read_bytes)
     except (OSError, ValueError):
         raise missing("There is nothing at this address.") from None
     etag = hashlib.sha256(body).hexdigest()[:32]
-    headers = {hdrs.ETAG: f'"{etag}"', hdrs.CACHE_CONTROL: "no-cache"}
+    # Weak: the same content, packed or not.
+    headers = {hdrs.ETAG: f'W/"{etag}"', hdrs.CACHE_CONTROL: "no-cache"}
     known = request.if_none_match or ()
     if status == 200 and any(tag.value in (etag, "*") for tag in known):
         return web.Response(status=304, headers=headers)
@@ -106,6 +110,11 @@ async def _file(request: web.Request, file: Path, *, status: int = 200) -> web.R
     text = content_type is not None and (
         content_type.startswith("text/") or content_type.endswith(("json", "xml"))
     )
+    if text or content_type == "image/svg+xml":
+        headers[hdrs.VARY] = hdrs.ACCEPT_ENCODING
+        if "gzip" in request.headers.get(hdrs.ACCEPT_ENCODING, ""):
+            headers[hdrs.CONTENT_ENCODING] = "gzip"
+            body = await asyncio.to_thread(_packed, body)
     return web.Response(
         body=body,
         status=status,
@@ -113,3 +122,9 @@ async def _file(request: web.Request, file: Path, *, status: int = 200) -> web.R
         content_type=content_type or "application/octet-stream",
         charset="utf-8" if text else None,
     )
+
+
+@functools.lru_cache(maxsize=32)
+def _packed(body: bytes) -> bytes:
+    """As gzip, packed once for each content."""
+    return gzip.compress(body, mtime=0)

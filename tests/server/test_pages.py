@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from aiohttp import ClientSession
 from yarl import URL
 
 from tests.server.world import World
@@ -79,6 +81,25 @@ async def test_the_built_client_is_served_validated_and_unindexed(
     assert (await get(world, "/web/0.0.0/"))[0] == 302
     status, _, headers = await get(world, "/web/none.js")
     assert (status, headers["X-Robots-Tag"]) == (404, "noindex,nofollow")
+
+
+@pytest.mark.parametrize("taken", ["gzip", "identity"])
+async def test_text_travels_packed_to_whoever_takes_it(
+    world: World, tmp_path: Path, taken: str
+) -> None:
+    client = build(tmp_path)
+    (client / "assets" / "app.js").write_text("export {};\n" * 1000)
+    url = world.client.make_url("/web/assets/app.js")
+    async with ClientSession(auto_decompress=False) as http:
+        async with http.get(url, headers={"Accept-Encoding": taken}) as response:
+            body, headers = await response.read(), response.headers
+        assert headers.get("Content-Encoding") == ("gzip" if taken == "gzip" else None)
+        assert headers["Vary"] == "Accept-Encoding"
+        assert (gzip.decompress(body) if taken == "gzip" else body) == b"export {};\n" * 1000
+        assert (len(body) < 1000) is (taken == "gzip")
+        known = {"If-None-Match": headers["ETag"]}
+        async with http.get(url, headers=known) as again:
+            assert again.status == 304
 
 
 @pytest.mark.parametrize(
