@@ -297,3 +297,22 @@ def test_a_hand_over_waits_for_an_open_tool_call_and_comes_before_a_held_update(
             assert bench.session.sent == [("context", "update")]
 
     run_virtual(main())
+
+
+@pytest.mark.parametrize("model", ["gemini-3.8-live", LEGACY])
+def test_a_withdrawn_call_is_not_answered_and_holds_nothing_back(model: str) -> None:
+    """T16: what the learner has overtaken is neither waited for nor sent."""
+
+    async def main() -> None:
+        async with linked(model=model) as bench:
+            bench.session.say(ToolCall("c1", "lookup", {}))
+            await bench.settle()
+            assert bench.link.answer("c1", {"found": 1})
+            bench.link.withdraw("c1")
+            bench.link.withdraw("c2")
+            bench.link.audio(pcm(640))
+            await bench.settle(60)
+            assert bench.session.kinds() == ["audio"]
+            assert not bench.link.answer("c1", {"found": 2})
+
+    run_virtual(main())

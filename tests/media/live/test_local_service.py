@@ -2,95 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
-
 import pytest
 
 from local_gemini.faults import close, go_away, refuse
 from local_gemini.script import Script
-from local_gemini.scripted import ScriptedEngine, tone
-from local_gemini.server import LocalGemini
-from media.live.gemini import GeminiConnector
-from media.live.link import LinkDown, LinkEvent, LinkFailed, LinkUp, LiveLink
+from media.live.link import LinkDown, LinkFailed, LinkUp
 from media.live.port import (
     Handle,
     LearnerText,
-    LiveEvent,
-    LiveSetup,
     ReplyAudio,
     ReplyText,
-    Seed,
     TurnComplete,
     Usage,
 )
-
-UNTIL_S = 10.0
-SPEECH = tone(600, rate=16_000) + bytes(2 * 16 * 400)  # 0.6 s of voice, 0.4 s of silence
-
-
-@dataclass
-class Lesson:
-    service: LocalGemini
-    link: LiveLink
-    heard: list[LiveEvent | LinkEvent] = field(default_factory=list)
-    changed: asyncio.Event = field(default_factory=asyncio.Event)
-
-    def hear(self, event: LiveEvent | LinkEvent) -> None:
-        self.heard.append(event)
-        self.changed.set()
-
-    def of(self, kind: type) -> list[LiveEvent | LinkEvent]:
-        return [event for event in self.heard if isinstance(event, kind)]
-
-    async def until(self, seen: Callable[[], object]) -> None:
-        async with asyncio.timeout(UNTIL_S):
-            while not seen():
-                self.changed.clear()
-                await self.changed.wait()
-
-    async def turn(self) -> None:
-        """Says something and waits for the end of the answer."""
-        turns = len(self.of(TurnComplete))
-        for start in range(0, len(SPEECH), 6400):
-            self.link.audio(SPEECH[start : start + 6400])
-            await asyncio.sleep(0)
-        await self.until(lambda: len(self.of(TurnComplete)) > turns)
-
-
-@asynccontextmanager
-async def lesson(script: Script | None = None, *, vad: bool = True) -> AsyncIterator[Lesson]:
-    async with LocalGemini(ScriptedEngine(replies=[["One.", "Two."]]), script, 20.0) as service:
-
-        async def compose() -> LiveSetup:
-            return LiveSetup(
-                model="gemini-3.8-live",
-                instruction="Teach.",
-                vad_enabled=vad,
-                silence_ms=200,
-                seeds=(Seed("user", "earlier"), Seed("model", "indeed")),
-            )
-
-        connector = GeminiConnector(
-            api_key=lambda: "key", base_url=service.base_url, ssl_context=service.ssl_context
-        )
-        here: Lesson
-        link = LiveLink(
-            connector,
-            compose,
-            lambda event: here.hear(event),
-            quiet=lambda: True,
-            jitter=lambda: 0.0,
-        )
-        here = Lesson(service, link)
-        async with asyncio.TaskGroup() as group:
-            group.create_task(link.run())
-            try:
-                yield here
-            finally:
-                await link.close()
+from tests.media.live.local_lesson import SPEECH, lesson
 
 
 @pytest.mark.req("VOICE-50", "VOICE-60", "VOICE-61", "VOICE-16", "RTC-23")
