@@ -130,3 +130,15 @@ async def test_a_link_out_of_the_folder_is_not_followed(world: World, tmp_path: 
     client = build(tmp_path)
     (client / "link.txt").symlink_to(tmp_path / "secret.txt")
     assert (await get(world, "/web/link.txt"))[0] == 404
+
+
+@pytest.mark.req("HOME-10")
+@pytest.mark.parametrize(
+    ("path", "title"), [("/SPEC.md", "the contract"), ("/design.md", "design")]
+)
+async def test_the_documents_are_published(world: World, path: str, title: str) -> None:
+    status, text, headers = await get(world, path)
+    assert status == 200
+    assert headers["Content-Type"] == "text/markdown; charset=utf-8"
+    assert title in text.splitlines()[0].lower()
+    assert "X-Robots-Tag" not in headers
