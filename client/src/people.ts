@@ -9,10 +9,10 @@ import { admitted, type Identity, type Me } from './state.ts';
 import { dispatch, forgetDraft, lesson, state, toast } from './store.ts';
 import { S } from './strings.ts';
 
-/** Shows a refusal in plain words; a lost identity or role leads to the sign-in page or the gate. */
+/** Shows a refusal in plain words; a lost identity leads to the sign-in page, which says so, a lost role to the gate. */
 export async function report(failure: unknown): Promise<void> {
   if (!(failure instanceof CallFailed)) throw failure;
-  if (failure.code === 'unauthenticated') signInExpired();
+  if (failure.code === 'unauthenticated') return signInExpired();
   toast(failureText(failure, new Date()), 'error');
   if (failure.code === 'permission-denied') await refreshMe();
 }
