@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pydantic import BaseModel
 
 from media import turn_events as ev
-from media.gate import Gate
+from media.gate import Gate, GateStep
 from media.live.link import LiveLink
 from media.modes import agent_events as ag
 from media.modes.segment import Segment
@@ -19,6 +19,7 @@ from media.spans import MIC_TO_GATE, Spans
 from server import rtvi
 from server.microphone import LEVEL_EVERY_S
 from server.talk_key import TalkKey
+from server.turn_metrics import TurnMetrics
 
 _SILENCE = bytes(640)
 
@@ -41,8 +42,8 @@ class Senses:
 
 
 class Ears:
-    """`listening` False: a reply is awaited or heard, and the microphone passes for silence
-    (VOICE-31). `handle` feeds the machine."""
+    """`listening` False: a reply is awaited or heard; `replaying`: it is heard once more. Then the
+    microphone passes for silence (VOICE-31). `handle` feeds the machine."""
 
     def __init__(
         self,
@@ -50,16 +51,19 @@ class Ears:
         handle: Callable[[ag.AgentEvent], None],
         tell: Callable[[BaseModel | str], None],
         tell_level: Callable[[BaseModel], None],
+        metrics: TurnMetrics,
         now: Callable[[], float],
         spans: Spans,
     ) -> None:
         self._senses, self._handle = senses, handle
-        self._tell, self._tell_level, self._now, self._spans = tell, tell_level, now, spans
+        self._tell, self._tell_level, self._metrics = tell, tell_level, metrics
+        self._now, self._spans = now, spans
         self._key = TalkKey(senses.gate, lambda: False, handle)
         self._failures = 0
         self._level_at = 0.0
         self.segment = Segment()
         self.listening = True
+        self.replaying = False
         self.microphone_on = True
         self.last_voice_at = now()
 
@@ -70,21 +74,26 @@ class Ears:
         self._spans.add(MIC_TO_GATE, self._now() - at)
         gate = self._senses.gate
         wanted = (self.microphone_on and not self.deaf) or gate.holding
-        step = gate.feed(pcm if wanted and self.listening else _SILENCE, at)
-        self._heard(step.events, at, step.forward)
+        open_ = wanted and self.listening and not self.replaying
+        step = gate.feed(pcm if open_ else _SILENCE, at)
+        self._heard(step, at)
         self._key.heard(at)
         if at - self._level_at >= LEVEL_EVERY_S:
             self._level_at = at
             level = rtvi.ActivityLevel(level=round(step.level, 2), sending=bool(step.forward))
             self._tell_level(level)
 
-    def _heard(self, events: Sequence[ev.TurnEvent], at: float, forward: bytes = b"") -> None:
-        for event in events:
+    def _heard(self, step: GateStep, at: float) -> None:
+        """An activity begins before its sound and ends after it (RTC-9)."""
+        for event in step.events:
             self._gate_event(event)
-        if forward:
-            self._forward(forward, at)
-        if self._senses.own_ears and any(isinstance(one, ev.SpeechEnded) for one in events):
-            self._handle(ag.Uttered(at))
+        if step.activity is True:
+            self._bracket(started=True)
+        if step.forward:
+            self._forward(step.forward, at)
+        if step.activity is False:
+            self._bracket(started=False)
+        self._cut_out(step.events, at)
 
     def _forward(self, pcm: bytes, at: float) -> None:
         if self._senses.own_ears:
@@ -92,17 +101,21 @@ class Ears:
         elif self._senses.link is not None:
             self._senses.link.audio(pcm, at)
 
+    def _cut_out(self, events: Sequence[ev.TurnEvent], at: float) -> None:
+        if self._senses.own_ears and any(isinstance(one, ev.SpeechEnded) for one in events):
+            self._handle(ag.Uttered(at))
+
     def _gate_event(self, event: ev.TurnEvent) -> None:
         match event:
-            case ev.SpeechStarted():
+            case ev.SpeechStarted(at=at, onset=onset):
+                self._metrics.speech_started(onset, at)
                 self._tell("user-started-speaking")
-                self._bracket(started=True)
-            case ev.SpeechEnded():
+            case ev.SpeechEnded(at=at):
+                self._metrics.speech_ended(at - self._senses.gate.lag_ms / 1000)
                 self._tell("user-stopped-speaking")
-                self._bracket(started=False)
             case _:
                 return
-        self.last_voice_at = event.at
+        self.last_voice_at = at
         self._handle(event)
 
     def _bracket(self, *, started: bool) -> None:
@@ -118,7 +131,13 @@ class Ears:
     def absent(self, at: float) -> None:
         """A key is up again, what was being said is over."""
         self._key.move(False, at)
-        self._heard(self._senses.gate.absent(at), at)
+        gate = self._senses.gate
+        was_open, events = gate.open, gate.absent(at)
+        for event in events:
+            self._gate_event(event)
+        if was_open:
+            self._bracket(started=False)
+        self._cut_out(events, at)
 
     # --- our own ears ----------------------------------------------------------------------------
 

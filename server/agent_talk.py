@@ -17,16 +17,17 @@ from media.live import port
 from media.modes import agent_events as ag
 from media.modes.agent_voiced import AgentVoiced, State
 from media.modes.flow_c import TOOL, learner_text
-from media.playout import Playout
 from media.sound import BYTES_PER_MS, audible
 from media.spans import Spans
 from media.turns import State as TurnState
 from server.agent_desk import AgentDesk
 from server.agent_ears import Ears, Senses
 from server.agent_ports import AgentPorts
+from server.agent_voice import AgentVoice
 from server.captions import Captions
 from server.errands import Errands
 from server.errors import PidjinError
+from server.turn_metrics import TurnMetrics, TurnSpans
 
 log = logging.getLogger(__name__)
 
@@ -52,15 +53,27 @@ class AgentTalk:
     ) -> None:
         self._senses, self._machine, self._captions = senses, machine, captions
         self._tell, self._now = tell, now
-        self._ears = Ears(senses, self._handle, tell, tell_level, now, spans)
+        self.metrics = TurnMetrics()
+        self._ears = Ears(senses, self._handle, tell, tell_level, self.metrics, now, spans)
         self._desk = AgentDesk(ports, errands, self._handle, tell, denied, now)
-        self._playout = Playout(on_started=self._play_started, on_drained=self._play_drained)
+        self._voice = AgentVoice(
+            handle=self._handle,
+            tell=tell,
+            tell_level=tell_level,
+            replaying=self._replaying,
+            metrics=self.metrics,
+            now=now,
+            spans=spans,
+        )
         self._reply_text = ""
         self._speech_on = True
-        self._sounded_at = now()
-        self.reply_s: float | None = None
+        self._used_at = now()
         self.on_deadline_changed: Callable[[], None] = lambda: None
         captions.barge_in = False
+
+    def each_turn(self, told: Callable[[TurnSpans], None]) -> None:
+        """`told` gets the times of each turn that ends."""
+        self._voice.on_turn = told
 
     # --- sound ----------------------------------------------------------------------------------
 
@@ -69,6 +82,8 @@ class AgentTalk:
         self._ears.hear(pcm, at)
 
     def push_to_talk(self, down: bool) -> None:
+        if down:
+            self._voice.replays.halt()
         self._ears.push_to_talk(down, self._now())
 
     def absent(self) -> None:
@@ -77,26 +92,24 @@ class AgentTalk:
 
     @property
     def last_voice_at(self) -> float:
-        return max(self._sounded_at, self._ears.last_voice_at)
+        return max(self._used_at, self._voice.sounded_at, self._ears.last_voice_at)
 
     @last_voice_at.setter
     def last_voice_at(self, at: float) -> None:
-        self._sounded_at = at
+        self._used_at = at
 
     def pull(self, at: float) -> bytes | None:
         """20 ms of the tutor, PCM16 mono 24 kHz, or None: silence."""
-        block = self._playout.pull(at)
-        if block is not None:
-            self.last_voice_at = at
-        return block
+        return self._voice.pull(at)
 
-    def _play_started(self, turn_id: str, at: float) -> None:
-        self._tell("bot-started-speaking")
-        self._handle(ev.PlayoutStarted(at, turn_id))
+    def replay(self, turn_id: str, rate: float) -> None:
+        """One of the last replies once more; the microphone waits, as for a reply (VOICE-31)."""
+        self._voice.replays.start(turn_id, rate, quiet=self._machine.quiet)
 
-    def _play_drained(self, turn_id: str, at: float) -> None:
-        self._tell("bot-stopped-speaking")
-        self._handle(ev.PlayoutDrained(at, turn_id))
+    def _replaying(self, sounding: bool) -> None:
+        self._ears.replaying = sounding
+        self._captions.replaying(sounding)
+        self.on_deadline_changed()
 
     # --- the Live session -----------------------------------------------------------------------
 
@@ -106,7 +119,7 @@ class AgentTalk:
             case port.Interrupted():
                 self._handle(ev.ReplyInterrupted(at))
             case port.ReplyAudio(pcm=pcm, rate=rate):
-                self._heard_live(pcm, at, len(pcm) / 2 / rate * 1000)
+                self._heard_live(pcm, rate, at)
             case port.ReplyText(text=text) | port.PlainText(text=text):
                 self._handle(ev.TutorWords(at, text))
             case port.LearnerText(text=text, finished=finished, interim=interim):
@@ -126,13 +139,13 @@ class AgentTalk:
             case _:
                 pass
 
-    def _heard_live(self, pcm: bytes, at: float, ms: float) -> None:
+    def _heard_live(self, pcm: bytes, rate: int, at: float) -> None:
         """Leading silence is nothing heard: it neither plays nor calls the fallback off."""
-        if not self._playout.playing and not audible(pcm):
+        if not self._voice.playing and not audible(pcm):
             return
-        self._handle(ev.TutorAudioArrived(at, ms))
+        self._handle(ev.TutorAudioArrived(at, len(pcm) / 2 / rate * 1000))
         if self._machine.accepts_audio:
-            self._playout.audio(pcm)
+            self._voice.audio(pcm, rate)
 
     def _called(self, call_id: str, name: str, args: Mapping[str, object], at: float) -> None:
         """VOICE-22: only Flow C declares a tool, and only that one exists."""
@@ -178,8 +191,10 @@ class AgentTalk:
         """False for a text without words; true means taken."""
         if not text.strip():
             return False
-        self.last_voice_at = self._now()
-        self._handle(ev.Typed(self.last_voice_at, text, request_id))
+        self._used_at = self._now()
+        self.metrics.typed(self._used_at)
+        self._voice.replays.halt()
+        self._handle(ev.Typed(self._used_at, text, request_id))
         return True
 
     def unheard(self, seconds: float) -> None:
@@ -195,7 +210,7 @@ class AgentTalk:
         """Ends now: nothing that is under way is heard of any more (VOICE-28)."""
         self._handle(ev.Closed(self._now()))
         self._desk.close()
-        self._playout.flush()
+        self._voice.flush()
 
     # --- time -------------------------------------------------------------------------------------
 
@@ -206,8 +221,14 @@ class AgentTalk:
         return self._machine.next_deadline()
 
     @property
+    def reply_s(self) -> float | None:
+        return self._voice.reply_s
+
+    @property
     def quiet(self) -> bool:
-        return self._machine.quiet
+        """Nobody speaks, nothing is due, no key is down and nothing is played once more."""
+        held = self._senses.gate.held or self._voice.replays.running
+        return self._machine.quiet and not held
 
     @property
     def unanswered(self) -> tuple[str, str] | None:
@@ -247,13 +268,13 @@ class AgentTalk:
             case ag.ReplyOver(turn_id=turn_id, text=text):
                 self._desk.stop_voicing()
                 self._captions.finished(turn_id, text)
+                self._voice.finished(turn_id)
             case ev.BeginReply(turn_id=turn_id):
-                self._playout.begin(turn_id)
-                self._playout.text(self._reply_text)
+                self._voice.begin(turn_id, self._reply_text)
             case ev.EndReply():
-                self._playout.complete()
+                self._voice.complete()
             case ev.Flush():
-                self._flush()
+                self._voice.flush()
             case ev.QuietMoment():
                 if link is not None:
                     link.quiet_moment()
@@ -272,8 +293,10 @@ class AgentTalk:
                 self._reply_text = text
                 self._captions.tutor(effect, self._machine.opened)
             case ev.ShowInterrupted(turn_id=turn_id):
-                self._captions.interrupted(turn_id, self._playout.heard(turn_id).text)
+                self.metrics.interrupted()
+                self._captions.interrupted(turn_id, self._voice.heard(turn_id))
             case ev.DropReply(turn_id=turn_id, why=why):
+                self.metrics.dropped(turn_id)
                 self._captions.dropped(turn_id, why)
                 self._desk.dropped(turn_id, why)
             case ev.Trouble(code=code, turn_id=turn_id):
@@ -284,7 +307,7 @@ class AgentTalk:
     def _voiced(self, turn_id: str, pcm: bytes) -> None:
         self._handle(ag.Voiced(self._now(), turn_id, len(pcm) / BYTES_PER_MS))
         if self._machine.accepts_audio:
-            self._playout.audio(pcm)
+            self._voice.audio(pcm)
         self._handle(ag.AllVoiced(self._now(), turn_id))
 
     def _written(self, text: str) -> None:
@@ -294,9 +317,3 @@ class AgentTalk:
     def _cannot_hear(self) -> None:
         self._desk.stop_writing()
         self._tell(self._ears.failed())
-
-    def _flush(self) -> None:
-        sounding = self._playout.playing
-        self._playout.flush()
-        if sounding:
-            self._tell("bot-stopped-speaking")

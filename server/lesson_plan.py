@@ -58,6 +58,11 @@ class LessonPlan:
     style: str = ""
 
     @property
+    def native(self) -> bool:
+        """The Live model words its replies itself."""
+        return self.mode is VoiceMode.NATIVE
+
+    @property
     def gate(self) -> GateSettings:
         """RTC-8: the service hears enough silence to end the turn by itself; without its
         detection the gate's hang-over ends it."""

@@ -26,11 +26,12 @@ from server.announcements import (
     SignedOut,
     StyleChanged,
 )
+from server.books import DRAIN_S
 from server.callers import Caller
 from server.context import Context
 from server.ending import SENTENCE_S
 from server.errors import Code, Refused, Unavailable, denied, invalid
-from server.lesson import CLOSE_S, DRAIN_S, Lesson
+from server.lesson import CLOSE_S, Lesson
 from server.lesson_plan import LessonPlan, plan_of, ports_of
 from server.lesson_totals import LessonTotals
 from server.live_setup import LiveComposition, compose_live
@@ -185,7 +186,8 @@ class Lessons:
         """For one more lesson of this person. What they have left behind, or never joined, gives
         way, oldest first: of a page that offers again and again only the newest offer counts."""
         mine = self._of(lambda one: one.plan.uid == uid and not one.stopping)
-        absent = sorted((one for one in mine if one.line is None), key=lambda one: one.joined)
+        absent = [one for one in mine if one.vitals.line is None]
+        absent.sort(key=lambda one: one.vitals.joined)
         over = len(mine) - LESSONS_PER_LEARNER + 1
         if over > len(absent):
             raise Refused(
@@ -245,7 +247,7 @@ class Lessons:
     def _forget(self, lesson: Lesson) -> None:
         if self._by_session.get(lesson.plan.session_id) is lesson:
             del self._by_session[lesson.plan.session_id]
-            self._totals.ended(lesson.figures)
+            self._totals.ended(lesson.vitals.figures)
 
     # --- ending -----------------------------------------------------------------------------------
 
@@ -311,7 +313,7 @@ class Lessons:
 
     def _samples(self) -> Iterable[Sample]:
         yield "pidjin_lessons", (), float(len(self._by_session))
-        yield from self._totals.samples(one.figures for one in self.running())
+        yield from self._totals.samples(one.vitals.figures for one in self.running())
         yield "pidjin_tasks", (), float(len(asyncio.all_tasks()))
         lateness = self._plane.pacer.lateness
         for label, late in (("0.5", lateness.p50), ("0.99", lateness.p99)):

@@ -34,17 +34,19 @@ class LessonReport:
     display_name: str
 
     def to_wire(self) -> dict[str, Any]:
-        lesson = self.lesson
-        cost, line = lesson.cost, lesson.line
+        lesson, vitals = self.lesson, self.lesson.vitals
+        cost, line, figures = vitals.cost, vitals.line, vitals.figures
         row: dict[str, Any] = {
             "sessionId": lesson.plan.session_id,
             "uid": lesson.plan.uid,
             "displayName": self.display_name,
             "topic": lesson.plan.topic,
-            "state": lesson.state,
+            "state": vitals.state,
             "startedAt": stamp(lesson.plan.started_at),
-            "seconds": round(lesson.age_s),
+            "seconds": round(vitals.age_s),
             "connected": line is not None,
+            "turns": figures.turns,
+            "interruptions": figures.interruptions,
             "inputTokens": cost.input_tokens,
             "outputTokens": cost.output_tokens,
         }
@@ -52,8 +54,8 @@ class LessonReport:
             row["lossPercent"] = round(100 * line.loss, 1)
             if line.rtt_s is not None:
                 row["rttMs"] = round(1000 * line.rtt_s)
-        if lesson.reply_s is not None:
-            row["replyMs"] = round(1000 * lesson.reply_s)
+        if vitals.reply_s is not None:
+            row["replyMs"] = round(1000 * vitals.reply_s)
         if cost.usd is not None:
             row["usd"] = cost.usd
         if lesson.diagnostics.total:

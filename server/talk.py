@@ -6,15 +6,16 @@ from collections.abc import Callable
 from typing import Protocol
 
 from media.live import port
+from server.turn_metrics import TurnMetrics
 
 
 class Talk(Protocol):
     """Synchronous throughout; time comes from the loop. `quiet`: nobody speaks, nothing is due."""
 
+    metrics: TurnMetrics
     microphone_on: bool
     speech_on: bool
     last_voice_at: float
-    reply_s: float | None
     on_deadline_changed: Callable[[], None]
 
     def hear(self, pcm: bytes, at: float) -> None: ...
@@ -23,6 +24,7 @@ class Talk(Protocol):
     def link_lost(self, *, planned: bool = False) -> None: ...
     def link_restored(self) -> None: ...
     def typed(self, text: str, request_id: str) -> bool: ...
+    def replay(self, turn_id: str, rate: float) -> None: ...
     def push_to_talk(self, down: bool) -> None: ...
     def absent(self) -> None: ...
     def unheard(self, seconds: float) -> None: ...
@@ -32,6 +34,10 @@ class Talk(Protocol):
 
     @property
     def quiet(self) -> bool: ...
+
+    @property
+    def reply_s(self) -> float | None:
+        """From the end of the learner's speech to the first sound of the last reply."""
 
     @property
     def unanswered(self) -> tuple[str, str] | None:

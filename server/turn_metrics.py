@@ -127,6 +127,11 @@ class TurnMetrics:
         if marks is not None and marks.heard_at is None:
             marks.heard_at = at
 
+    def heard(self, turn_id: str) -> bool:
+        """Whether anything of the reply has sounded."""
+        marks = self._open.get(turn_id)
+        return marks is not None and marks.heard_at is not None
+
     def paused(self, turn_id: str | None, at: float) -> None:
         """The reply stands still because the learner spoke up."""
         self._paused = True
@@ -156,8 +161,11 @@ class TurnMetrics:
         self._open.pop(turn_id, None)
 
     def finished(self, turn_id: str, at: float) -> TurnSpans:
+        """A turn that nothing sounded of takes what was asked with it all the same."""
         self.counts["turns"] += 1
-        marks = self._open.pop(turn_id, None) or TurnMarks()
+        if turn_id not in self._open:
+            self._open[turn_id], self._asking = self._asking, TurnMarks()
+        marks = self._open.pop(turn_id)
         marks.ended_at = at
         return TurnSpans(
             turn_id,

@@ -14,7 +14,8 @@ _ORDINARY = ("noise", "no_learner", "closed")
 
 
 class TurnRecord:
-    """`observe` sees every event of the turn machine with its effects, before they are performed.
+    """`begin` each machine that tracks the turns of the lesson; `observe` sees every event of it
+    with its effects, before they are performed.
 
     `lost_track`: turn tracking was lost (OWN-76); `cut_in`: the learner interrupted the tutor.
     """
@@ -23,15 +24,22 @@ class TurnRecord:
         self,
         diagnostics: Diagnostics,
         file: TurnFile | None,
-        turns: Turns,
         *,
         lost_track: Callable[[], None],
         cut_in: Callable[[], None],
     ) -> None:
         self._diagnostics, self._file = diagnostics, file
         self._lost_track, self._cut_in = lost_track, cut_in
-        if file is not None:
-            file.begin(turns.prefix, link_up=turns.link_up)
+        self._begun = False
+
+    def begin(self, turns: Turns) -> None:
+        """A log is that of one machine: with the next one it ends."""
+        if self._file is not None and self._begun:
+            self.close()
+            self._file = None
+        elif self._file is not None:
+            self._file.begin(turns.prefix, link_up=turns.link_up)
+        self._begun = True
 
     def observe(self, event: ev.TurnEvent, effects: Sequence[ev.Effect]) -> None:
         if self._file is not None:
