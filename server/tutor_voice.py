@@ -25,6 +25,9 @@ log = logging.getLogger(__name__)
 
 # So many blocks of the tutor with their echo at the microphone, before anybody is told of it.
 ECHO_BLOCKS = 150
+BLOCK_S = 0.02
+# Lateness that is averaged away, and how fast; more is a new beginning.
+STALL_S, PULL = 0.25, 0.05
 
 
 class Takes(Protocol):
@@ -58,13 +61,14 @@ class TutorVoice:
         self._reply_at: float | None = None
         self._inaudible = ""
         self._echoed_blocks = 0
-        self.sounded_at = now()
+        self.sounded_at = self._steady_at = now()
         self.on = True
 
     # --- what comes out ---------------------------------------------------------------------------
 
     def pull(self, at: float) -> bytes | None:
-        """20 ms of the tutor, PCM16 mono 24 kHz, or None: silence."""
+        """Every 20 ms: so much of the tutor, PCM16 mono 24 kHz, or None: silence."""
+        self._tick(at)
         again = self.replays.pull()
         block = self._playout.pull(at) if again is None else again
         if block is None:
@@ -72,9 +76,15 @@ class TutorVoice:
         self.sounded_at = at
         if again is None and not self.on:
             return None
-        self._gate.played(block, at)
+        self._gate.played(block, self._steady_at)
         self._mind_echo()
         return block
+
+    def _tick(self, at: float) -> None:
+        """The learner plays what leaves 20 ms apart, however unsteady our own clock ticks."""
+        self._steady_at += BLOCK_S
+        off = at - self._steady_at
+        self._steady_at += off if abs(off) > STALL_S else PULL * off
 
     def _mind_echo(self) -> None:
         """A microphone that keeps hearing the tutor: told once a lesson (PAINS T18)."""
