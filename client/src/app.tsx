@@ -88,7 +88,7 @@ function Navigation() {
 function Inside() {
   const { tab, identity } = state.value;
   return (
-    <div class="shell" data-tab={tab} data-lesson={lesson.value !== null}>
+    <div class="shell">
       <header class="bar">
         <p class="brand"><Mark /><span>{S.brand}</span></p>
         {identity?.localTutor && <span class="badge local" title={S.localTutor}>{S.localTutorShort}</span>}
@@ -114,11 +114,12 @@ function Screen() {
 }
 
 function Toast() {
-  const { toast, alert } = state.value;
+  const { toast, alert, door, tab } = state.value;
+  const over = door !== 'inside' ? 'door' : tab !== 'chat' ? 'page' : lesson.value === null ? 'picker' : 'talk';
   return (
-    <div class="toasts" role="status" aria-live="polite">
+    <div class="toasts" role="status" aria-live="polite" data-over={over}>
       {alert !== null && (
-        <div key={alert.serial} class="toast" data-tone={alert.tone}>
+        <div key={alert.serial} class="alert">
           <p>{alert.text}</p><IconButton icon="close" label={S.dismiss} onClick={() => dispatch({ type: 'alertDismissed' })} />
         </div>
       )}
@@ -127,7 +128,7 @@ function Toast() {
   );
 }
 
-const App = () => <><Screen /><Toast /></>;
+const App = () => <><Toast /><Screen /></>;
 
 // Bookmarks never pin a version of the app.
 if (/^\/web\/.+/.test(location.pathname)) history.replaceState(null, '', `/web/${location.hash}`);

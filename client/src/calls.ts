@@ -2,7 +2,8 @@
 import { effect } from '@preact/signals';
 import { isBluetooth } from './browser.ts';
 import { ask, leaveIfGone, SESSION_KEY } from './conversations.ts';
-import { errorText, failureText } from './errors.ts';
+import { whenAllowed } from './devices.ts';
+import { errorText, failureText, isDenied } from './errors.ts';
 import { learnIdentity, refreshMe, reportOfLesson } from './people.ts';
 import type { ServerSays } from './protocol.ts';
 import { Reader } from './read-aloud.ts';
@@ -38,6 +39,7 @@ export function voice(): VoiceCall {
     failed: (problem, failure) => {
       const refused = problem === 'refused' && failure !== undefined;
       dispatch({ type: 'voiceFailed', problem: refused ? failureText(failure, new Date()) : problem });
+      if (isDenied(problem)) void whenAllowed().then(() => dispatch({ type: 'microphoneAllowed' }));
       if (failure !== undefined) void reportOfLesson(failure);
     },
   });

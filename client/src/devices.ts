@@ -16,6 +16,12 @@ export const wanted = (basis: MediaTrackConstraints): MediaTrackConstraints => {
   return id === '' ? basis : { ...basis, deviceId: { ideal: id } };
 };
 
+/** Resolves when the learner allows the microphone in the browser's settings; never where the browser does not tell. */
+export async function whenAllowed(): Promise<void> {
+  const status = await navigator.permissions?.query({ name: 'microphone' as PermissionName }).catch(() => null);
+  await new Promise<void>((resolve) => status?.addEventListener('change', () => { if (status.state === 'granted') resolve(); }));
+}
+
 /** Without permission browsers name none; then the list is empty. */
 export async function microphones(): Promise<Microphone[]> {
   const devices = await navigator.mediaDevices.enumerateDevices();

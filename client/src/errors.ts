@@ -1,6 +1,6 @@
 // What an error code means for the learner: where to go and what to say. Pure.
 import { deniedText, type Family } from './browser.ts';
-import { S } from './strings.ts';
+import { LOCALE, S } from './strings.ts';
 
 /** One failed call: `code` is a callable code (`resource-exhausted`, …), `offline`, or `rate` for too many
     requests at once, which unlike the daily limit passes by itself. */
@@ -56,7 +56,7 @@ export function failureText({ code, message, reason, retryAfterS }: CallFailed, 
 }
 
 function clockTime(until: Date, now: Date): string {
-  const time = until.toLocaleTimeString('en', { hour: '2-digit', minute: '2-digit', hour12: false });
+  const time = until.toLocaleTimeString(LOCALE, { hour: '2-digit', minute: '2-digit', hour12: false });
   return until.toDateString() === now.toDateString() ? S.todayAt(time) : S.tomorrowAt(time);
 }
 
@@ -77,6 +77,8 @@ const DENIED = new Set(['NotAllowedError', 'SecurityError']);
 /** Text for a voice problem: a DOMException name, one of our own words, or a sentence that says it already. */
 export const voiceProblemText = (problem: string, family: Family = 'other'): string =>
   DENIED.has(problem) ? deniedText(family) : MICROPHONE[problem] ?? (isSentence(problem) ? problem : S.voiceFailed);
+
+export const isDenied = (problem: string | null): boolean => problem !== null && DENIED.has(problem);
 
 /** Problems that keep this browser from calling, so that its own speech recognition is worth offering. */
 const NO_CALL = new Set(['unsupported', 'blocked', 'unreachable', 'lost']);

@@ -14,8 +14,9 @@ export const IconButton = ({ icon, label, onClick, disabled = false, class: extr
   </button>
 );
 
-export function Dialog({ title, open, onClose, children, class: extra = '' }: {
-  title: string; open: boolean; onClose: () => void; children: ComponentChildren; class?: string;
+/** `reading`: the dialog is there to be read, so it starts at its title and not at its first control. */
+export function Dialog({ title, open, onClose, children, reading = false, class: extra = '' }: {
+  title: string; open: boolean; onClose: () => void; children: ComponentChildren; reading?: boolean; class?: string;
 }) {
   const box = useRef<HTMLDialogElement>(null);
   const heading = useId();
@@ -26,7 +27,7 @@ export function Dialog({ title, open, onClose, children, class: extra = '' }: {
   return (
     <dialog ref={box} class={extra} aria-labelledby={heading} onClose={onClose}
       onClick={(event) => { if (event.target === box.current) onClose(); }}>
-      {open && <div class="dialog-body"><h2 id={heading}>{title}</h2>{children}</div>}
+      {open && <div class="dialog-body"><h2 id={heading} {...(reading ? { tabIndex: -1, autofocus: true } : {})}>{title}</h2>{children}</div>}
     </dialog>
   );
 }

@@ -114,7 +114,7 @@ function Check() {
 }
 
 export const SoundCheck = ({ open, onClose }: { open: boolean; onClose: () => void }) => (
-  <Dialog title={S.soundCheckTitle} open={open} onClose={onClose}>
+  <Dialog title={S.soundCheckTitle} open={open} onClose={onClose} reading>
     <Check />
     <div class="actions"><button type="button" class="button quiet" onClick={onClose}>{S.close}</button></div>
   </Dialog>

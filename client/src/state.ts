@@ -1,5 +1,6 @@
 // The one reducer of the page: events in the past tense in, the next state out. No I/O, no clock.
 import { agendaOf, NO_AGENDA, type Agenda } from './agenda.ts';
+import { isDenied } from './errors.ts';
 import {
   deliveryFailed, learnerSaid, restored, sealed, systemSaid, turnSettled, tutorInterrupted, tutorSaid, typed, without,
   type Log, type StoredTurn,
@@ -117,6 +118,7 @@ export type Event =
   | { type: 'dictated'; words: string }
   | { type: 'voiceLink'; link: Voice['link'] }
   | { type: 'voiceFailed'; problem: string }
+  | { type: 'microphoneAllowed' }
   | { type: 'heard'; message: ServerSays }
   | { type: 'onlineChanged'; online: boolean }
   | { type: 'toasted'; text: string; tone: Toast['tone'] }
@@ -161,6 +163,7 @@ export function reduce(state: State, event: Event): State {
     case 'preferenceStored': return state.me === null ? state : { ...state, me: { ...state.me, preferredStyle: event.style } };
     case 'voiceLink': return voiceLink(state, event.link);
     case 'voiceFailed': return withLesson({ ...state, voice: { ...VOICE_OFF, problem: event.problem } }, (lesson) => ({ ...lesson, log: deliveryFailed(lesson.log) }));
+    case 'microphoneAllowed': return isDenied(state.voice.problem) ? { ...state, voice: { ...state.voice, problem: null } } : state;
     case 'onlineChanged': return { ...state, online: event.online };
     case 'toasted': return toasted(state, event.text, event.tone);
     case 'toastGone': return { ...state, toast: null };

@@ -1,10 +1,14 @@
 // Every word that people read. A translation is another object of this shape. The strings of the requirements
 // are contracts: do not improve them here.
-const RULES = new Intl.PluralRules('en');
+/** The language of this table, for figures and times too. */
+export const LOCALE = 'en';
+const RULES = new Intl.PluralRules(LOCALE);
+
+const figure = (n: number): string => n.toLocaleString(LOCALE);
 
 /** `n` with the form of the word that it takes. */
 const count = (n: number, one: string, other: string): string =>
-  `${n.toLocaleString('en')} ${RULES.select(n) === 'one' ? one : other}`;
+  `${figure(n)} ${RULES.select(n) === 'one' ? one : other}`;
 
 export const S = {
   brand: 'Pidjin',
@@ -215,10 +219,10 @@ export const S = {
   usageTitle: 'Gemini calls, last 24h',
   usageNone: 'No Gemini usage in the last 24h.',
   userShort: (uid: string) => `user ${uid}`,
-  calls: (n: number) => `${n.toLocaleString('en')} calls`,
+  calls: (n: number) => `${figure(n)} calls`,
   tokens: (input: number, output: number, thoughts: number) =>
-    `${input.toLocaleString('en')} in · ${output.toLocaleString('en')} out · ${thoughts.toLocaleString('en')} think`,
-  cachedTokens: (n: number) => `${n.toLocaleString('en')} cached`,
+    `${figure(input)} in · ${figure(output)} out · ${figure(thoughts)} think`,
+  cachedTokens: (n: number) => `${figure(n)} cached`,
   usageSum: (calls: number, tokens: number) => `In all: ${count(calls, 'call', 'calls')}, ${count(tokens, 'token', 'tokens')}`,
   noTokens: 'no token data yet',
   lastCall: (time: string) => `last ${time}`,

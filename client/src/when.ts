@@ -1,8 +1,10 @@
 // Times of day for people. Pure: the present comes in.
+import { LOCALE } from './strings.ts';
+
 const DAY_MS = 86_400_000;
 
 /** `14:05` today, `Mon 14:05` within a week, else `Mar 4` or `Mar 4, 2025`; local time zone. */
-export function when(iso: string, now: Date, locale = 'en'): string {
+export function when(iso: string, now: Date, locale = LOCALE): string {
   const at = new Date(iso);
   if (Number.isNaN(at.getTime())) return '';
   const time: Intl.DateTimeFormatOptions = { hour: '2-digit', minute: '2-digit', hour12: false };

@@ -287,3 +287,47 @@ test('a new topic empties the page; a grounded one opens on Chat', () => {
   assert.deepEqual([play(inVoice, { type: 'conversationLeft' }).lesson, play(inVoice, { type: 'conversationLeft' }).voice.link], [null, 'off']);
   assert.deepEqual([opened.tab, opened.lesson!.log.length, opened.lesson!.busy], ['chat', 0, false]);
 });
+
+test('a microphone that was blocked and then allowed is no problem any more; another problem stays', () => {
+  const blocked = play(inVoice, { type: 'voiceFailed', problem: 'NotAllowedError' });
+  assert.equal(statusText(play(blocked, { type: 'microphoneAllowed' })), S.statusIdle);
+  const missing = play(inVoice, { type: 'voiceFailed', problem: 'NotFoundError' });
+  assert.equal(statusText(play(missing, { type: 'microphoneAllowed' })), S.micMissing);
+});
+
+test('while the browser asks for the microphone the page says so', () => {
+  const asked = play(opened, { type: 'voiceLink', link: 'connecting' }, { type: 'microphoneAsked', on: true });
+  assert.deepEqual([statusText(asked), privacyText(asked, false)], [S.statusConnecting, S.micAsking]);
+  assert.equal(privacyText(play(asked, { type: 'microphoneAsked', on: false }), false), '');
+});
+
+test('a failure stays until it is dismissed or asked for again; notices pass by beside it', () => {
+  const failed = play(opened, { type: 'toasted', text: 'No.', tone: 'error' }, { type: 'toasted', text: 'Copied.', tone: 'plain' });
+  assert.deepEqual([failed.alert!.text, failed.toast!.text], ['No.', 'Copied.']);
+  assert.equal(play(failed, { type: 'toastGone' }).alert!.text, 'No.');
+  assert.equal(play(failed, { type: 'alertDismissed' }).alert, null);
+  assert.equal(play(failed, { type: 'turnAsked', turnId: 'q', text: 'why?' }).alert, null);
+  assert.equal(play(failed, { type: 'toasted', text: 'No.', tone: 'plain' }).toast!.text, 'Copied.', 'told once');
+});
+
+// @req UI-38 UI-41
+test('a resumed conversation is dated by its topic, and its news goes on with it', () => {
+  const session = { sessionId: 's', topicIds: ['t'], turns: [], grounded: { t: { topic: 'Tides', digest: 'The moon.', sources: [] } } };
+  const resumed = play(INITIAL, { type: 'signedIn', me: ADA }, { type: 'conversationResumed', session });
+  const topic = { topicId: 't', topic: 'Tides', kind: 'core', digest: 'The moon.', sources: [], groundedAt: '2026-11-30T20:00:00Z' };
+  const grounded = (change: object): unknown => play(resumed, { type: 'topicRead', topic: { ...topic, ...change } }).lesson!.grounded;
+  assert.equal((grounded({}) as { groundedAt: string }).groundedAt, topic.groundedAt);
+  assert.equal((grounded({ digest: 'The sun.' }) as { digest: string }).digest, 'The moon.', 'a conversation keeps what it began with');
+  assert.equal((grounded({ digest: 'The sun.', kind: 'news' }) as { digest: string }).digest, 'The sun.');
+  assert.deepEqual(grounded({ topicId: 'other' }), resumed.lesson!.grounded);
+});
+
+test('an interrupted reply can be gone on with, in the running tab and after a resume', () => {
+  const cut = play(inVoice, own('turn', { turnId: 'v', userText: 'a', text: 'Cold water', unheard: 'sinks.', interrupted: true, saved: true }));
+  const whole = play(inVoice, own('turn', { turnId: 'v', userText: 'a', text: 'Cold water sinks.', interrupted: true, saved: true }));
+  const stored = play(INITIAL, { type: 'signedIn', me: ADA }, { type: 'conversationResumed', session: {
+    sessionId: 's', topicIds: ['t'], turns: [{ userText: 'a', text: 'Cold water', interrupted: true }, { userText: 'b', text: 'Yes.' }],
+  } });
+  assert.deepEqual([cut, whole, stored].map((state) => state.lesson!.log.map(({ cut: can, unheard }) => [can, unheard])),
+    [[[true, 'sinks.']], [[false, '']], [[true, ''], [false, '']]]);
+});
