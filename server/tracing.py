@@ -9,16 +9,19 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import logging
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
+from urllib.parse import urlsplit
 
 from opentelemetry import trace
 from opentelemetry.context import Context
 from opentelemetry.trace import Span, Tracer
 
 from media.live.port import LiveConnector, LiveSession, LiveSetup
+from server.addresses import is_loopback
 from server.settings import Settings
 from server.turn_metrics import TurnSpans
 from server.version import VERSION
@@ -28,6 +31,8 @@ log = logging.getLogger(__name__)
 EXPORTER = "opentelemetry.exporter.otlp.proto.http"
 PACKAGE = "opentelemetry-exporter-otlp-proto-http"
 _NS = 1_000_000_000
+SEND_S = 5.0
+CLOSE_S = 3.0
 
 Attribute = str | int | float | bool
 
@@ -88,7 +93,7 @@ class TracedConnector:
 
 
 class Tracing:
-    """`lesson` begins a trace; `close` sends what waits, and may block for seconds."""
+    """`lesson` begins a trace; `close` sends what waits, and may block for CLOSE_S."""
 
     def __init__(
         self, tracer: Tracer | None = None, close: Callable[[], None] = lambda: None
@@ -123,10 +128,15 @@ def tracing_of(settings: Settings) -> Tracing:
     if sentence := missing_exporter(settings):
         log.warning(sentence)
         return Tracing()
-    exporter = importlib.import_module(f"{EXPORTER}.trace_exporter").OTLPSpanExporter(
-        endpoint=settings.otlp_endpoint.rstrip("/") + "/v1/traces"
-    )
-    return exporting(exporter)
+    return exporting(_exporter(settings.otlp_endpoint.rstrip("/") + "/v1/traces"))
+
+
+def _exporter(endpoint: str) -> Any:
+    """A collector on this machine is never asked for through the proxy of the environment."""
+    exporter = importlib.import_module(f"{EXPORTER}.trace_exporter")
+    session = importlib.import_module("requests").Session()
+    session.trust_env = not is_loopback(urlsplit(endpoint).hostname or "")
+    return exporter.OTLPSpanExporter(endpoint=endpoint, timeout=SEND_S, session=session)
 
 
 def exporting(exporter: Any) -> Tracing:
@@ -138,4 +148,13 @@ def exporting(exporter: Any) -> Tracing:
     resource = Resource.create({"service.name": "pidjin", "service.version": VERSION})
     provider = TracerProvider(resource=resource, shutdown_on_exit=False)
     provider.add_span_processor(BatchSpanProcessor(exporter))
-    return Tracing(provider.get_tracer("pidjin", VERSION), provider.shutdown)
+    return Tracing(provider.get_tracer("pidjin", VERSION), lambda: _close(provider.shutdown))
+
+
+def _close(shutdown: Callable[[], None]) -> None:
+    """The library waits half a minute for a collector that does not answer."""
+    thread = threading.Thread(target=shutdown, name="traces:close", daemon=True)
+    thread.start()
+    thread.join(CLOSE_S)
+    if thread.is_alive():
+        log.warning("traces not sent in time", extra={"within_s": CLOSE_S})

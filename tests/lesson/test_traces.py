@@ -7,7 +7,7 @@ import pytest
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from server.settings import Settings
-from server.tracing import LessonTrace, Tracing, exporting, missing_exporter, tracing_of
+from server.tracing import EXPORTER, LessonTrace, Tracing, exporting, missing_exporter, tracing_of
 from server.turn_metrics import TurnMetrics
 from tests.rig import house
 
@@ -75,7 +75,7 @@ def test_without_a_collector_nothing_is_kept() -> None:
 def test_a_missing_exporter_is_told_in_a_sentence(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setitem(sys.modules, "opentelemetry.exporter", None)
+    monkeypatch.setitem(sys.modules, EXPORTER, None)
     settings = Settings(otlp_endpoint="http://127.0.0.1:4318")
     sentence = missing_exporter(settings)
     assert sentence is not None
