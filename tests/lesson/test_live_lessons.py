@@ -31,6 +31,7 @@ async def test_running_lessons_are_listed_and_one_is_ended(tmp_path: Path) -> No
             assert row["connected"] is True
             assert row["inputTokens"] > 0
             assert row["replyMs"] >= 0
+            assert (row["turns"], row["interruptions"]) == (1, 0)
             assert "pattern" not in str(row)  # nobody's words
             end = f"/api/admin/lessons/{call.session_id}/end"
             assert (await ada.post(end, {}))[0] == 403
