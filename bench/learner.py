@@ -22,6 +22,8 @@ from aiortc import (
 from bench.arrivals import Arrival
 from bench.house import House
 from bench.process import ProcessBroken
+from bench.sound import Frame
+from media import audio_level
 from media.hooks import AudioHook, connection_of
 from media.pacer import Pacer
 from media.voice import ParkedTrack
@@ -41,7 +43,7 @@ class Learner:
     without one; `say` puts an utterance before both."""
 
     def __init__(
-        self, house: House, token: str, topic_id: str, room: Sequence[bytes], seed: int
+        self, house: House, token: str, topic_id: str, room: Sequence[Frame], seed: int
     ) -> None:
         self._house, self._token, self._topic_id = house, token, topic_id
         self._room = room
@@ -56,8 +58,8 @@ class Learner:
         self._hook: AudioHook | None = None
         self._leave: Callable[[], None] = lambda: None
         self._sequence, self._timestamp, self._ticks = seed % 1000, seed * 960, 0
-        self._saying: deque[bytes] = deque()
-        self.round: Sequence[bytes] = ()
+        self._saying: deque[Frame] = deque()
+        self.round: Sequence[Frame] = ()
         self.position = 0
         self.microphone_on = True
         self.loss = 0.0
@@ -126,7 +128,7 @@ class Learner:
 
     # --- sound ----------------------------------------------------------------------------------
 
-    def say(self, packets: Sequence[bytes]) -> None:
+    def say(self, packets: Sequence[Frame]) -> None:
         """From the next tick on; `said_at` is then the time its first packet left."""
         self._saying = deque(packets)
         self.said_at = 0.0
@@ -139,15 +141,22 @@ class Learner:
         self._ticks += 1
         if self._ticks % PING_TICKS == 0 and self._channel.readyState == "open":
             self._channel.send(_PING)
-        payload = self._next()
+        frame = self._next()
         sent = self.microphone_on and not (self.loss and self._random.random() < self.loss)
         if sent and self._hook is not None:
-            self._hook.send(payload, self._sequence & 0xFFFF, self._timestamp & 0xFFFF_FFFF, False)
+            self._send(self._hook, frame)
         if self.microphone_on:
             self._sequence += 1
         self._timestamp += 960
 
-    def _next(self) -> bytes:
+    def _send(self, hook: AudioHook, frame: Frame) -> None:
+        sequence, timestamp = self._sequence & 0xFFFF, self._timestamp & 0xFFFF_FFFF
+        told = b""
+        if hook.level_id is not None:
+            told = audio_level.extension(frame.level, hook.level_id)
+        hook.send(frame.payload, sequence, timestamp, False, told)
+
+    def _next(self) -> Frame:
         if self._saying:
             if not self.said_at:
                 self.said_at = self._loop.time()

@@ -16,6 +16,7 @@ from aiortc import (
 
 from bench.figures import quantile
 from bench.process import ProcessBroken
+from bench.sound import Frame
 from media.hooks import AudioHook
 from media.peer import Peer, PeerState
 from media.plane import MediaPlane
@@ -38,7 +39,7 @@ class Standing:
     after_s: float
 
 
-async def standing_delays(packets: Sequence[bytes]) -> dict[str, Standing]:
+async def standing_delays(packets: Sequence[Frame]) -> dict[str, Standing]:
     """By pattern of loss. Raises ProcessBroken when the peers do not connect."""
     found = {}
     for name, lost in LOSSES.items():
@@ -46,7 +47,7 @@ async def standing_delays(packets: Sequence[bytes]) -> dict[str, Standing]:
     return found
 
 
-async def _one(packets: Sequence[bytes], lost: set[int]) -> Standing:
+async def _one(packets: Sequence[Frame], lost: set[int]) -> Standing:
     loop = asyncio.get_running_loop()
     heard: list[float] = []
     async with MediaPlane(host="127.0.0.1", udp_port=0) as plane:
@@ -96,7 +97,7 @@ async def _until(fact: Callable[[], object], what: str) -> None:
 
 
 async def _delays(
-    hook: AudioHook, heard: list[float], packets: Sequence[bytes], lost: set[int]
+    hook: AudioHook, heard: list[float], packets: Sequence[Frame], lost: set[int]
 ) -> list[float]:
     """Of each packet: until as many blocks came as packets were due, itself included.
 
@@ -111,7 +112,7 @@ async def _delays(
         if n >= 0:
             sent.append(loop.time())
         if n - BEFORE not in lost:
-            hook.send(packets[n % len(packets)], 100 + n, 50_000 + 960 * n, False)
+            hook.send(packets[n % len(packets)].payload, 100 + n, 50_000 + 960 * n, False)
         await asyncio.sleep(max(0.0, start + BLOCK_S * (n + 1) - loop.time()))
     await asyncio.sleep(5 * BLOCK_S)
     blocks = heard[base:]

@@ -5,11 +5,13 @@ from __future__ import annotations
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import soxr
 from numpy.typing import NDArray
 
+from media.meter import rms
 from media.opus import Encoder
 
 MIC_RATE, TUTOR_RATE = 48_000, 24_000
@@ -85,16 +87,28 @@ def onset(samples: Samples, rate: int) -> int:
     return int(np.argmax(energy > energy.max() * 10 ** (ONSET_DB / 20))) * size
 
 
-def packets(samples: Samples, *, loss_percent: int = 0) -> tuple[bytes, ...]:
-    """20 ms Opus packets as a browser makes them (voice mode, 32 kb/s, FEC when loss is known)."""
+class Frame(NamedTuple):
+    """20 ms as Opus, and its level in dB below full scale as a browser tells it (RFC 6464)."""
+
+    payload: bytes
+    level: int
+
+
+def level_of(pcm: bytes) -> int:
+    """0 to 127."""
+    loudness = rms(pcm)
+    return min(127, round(-20 * np.log10(loudness / 32768))) if loudness else 127
+
+
+def packets(samples: Samples, *, loss_percent: int = 0) -> tuple[Frame, ...]:
+    """Packets as a browser makes them (voice mode, 32 kb/s, FEC when loss is known)."""
     with Encoder(
         MIC_RATE, "voip", 32_000, 9, fec=loss_percent > 0, loss_percent=loss_percent
     ) as encoder:
         raw = samples.astype("<i2").tobytes()
         size = FRAME * 2
-        return tuple(
-            encoder.encode(raw[i : i + size]) for i in range(0, len(raw) // size * size, size)
-        )
+        pieces = [raw[i : i + size] for i in range(0, len(raw) // size * size, size)]
+        return tuple(Frame(encoder.encode(piece), level_of(piece)) for piece in pieces)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,10 +116,10 @@ class Repertoire:
     """Everything a learner can send, encoded: a whole round, the same with FEC, a quiet room, and
     short utterances that begin with their first voiced 10 ms."""
 
-    round: tuple[bytes, ...]
-    lossy_round: tuple[bytes, ...]
-    room: tuple[bytes, ...]
-    short: tuple[tuple[bytes, ...], ...]
+    round: tuple[Frame, ...]
+    lossy_round: tuple[Frame, ...]
+    room: tuple[Frame, ...]
+    short: tuple[tuple[Frame, ...], ...]
 
 
 def repertoire() -> Repertoire:

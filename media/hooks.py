@@ -24,6 +24,8 @@ from aiortc.rtcrtpparameters import RTCRtpReceiveParameters
 from aiortc.rtcrtpreceiver import StreamStatistics
 from aiortc.rtp import RtpPacket
 
+from media import audio_level
+
 OPUS_CLOCK = 48_000  # RFC 7587: whatever the sampling rate
 TURN_GATHER_S = 2
 # SRTP that arrives in the same turn of the loop as the end of the DTLS handshake.
@@ -91,7 +93,8 @@ class AudioHook:
     """RTP of one Opus transceiver straight from and to the socket.
 
     `on_packet(payload, sequence, timestamp, ssrc)` runs inside the socket's callback. RTCP, DTLS
-    and everything else stay the library's. Attach before the connection starts.
+    and everything else stay the library's. Attach before the connection starts. `level` is that of
+    the packet handed on, in dB below full scale, None where its header does not tell it.
     """
 
     def __init__(
@@ -110,6 +113,8 @@ class AudioHook:
         self._statistics: tuple[int, StreamStatistics] | None = None
         self._packets = self._octets = 0
         self.refused = self.dropped_data = 0
+        self.level: int | None = None
+        self.level_id: int | None = None
 
     def attach(self) -> None:
         self._original = self._connection.data_received
@@ -126,6 +131,9 @@ class AudioHook:
         self._dtls._register_rtp_receiver(self._receiver, parameters)
         receiver._RTCRtpReceiver__rtcp_task = asyncio.ensure_future(self._receiver._run_rtcp())
         receiver._RTCRtpReceiver__started = True
+        for extension in parameters.headerExtensions:
+            if extension.uri == audio_level.URI:
+                self.level_id = extension.id
 
     async def _send_data_if_connected(self, data: bytes) -> None:
         """SCTP over a closed DTLS is packet loss, not an error in a task nobody awaits."""
@@ -154,8 +162,12 @@ class AudioHook:
             return
         first, _, sequence, timestamp, ssrc = _RTP.unpack_from(data)
         start = _RTP.size + 4 * (first & 15)
+        self.level = None
         if first & 16:
-            start += 4 + 4 * int.from_bytes(data[start + 2 : start + 4], "big")
+            after = start + 4 + 4 * int.from_bytes(data[start + 2 : start + 4], "big")
+            if self.level_id is not None:
+                self.level = audio_level.read(data, start, min(after, len(data)), self.level_id)
+            start = after
         end = len(data) - data[-1] if first & 32 else len(data)
         self._account(ssrc, sequence, timestamp)
         if start < end:
@@ -174,14 +186,18 @@ class AudioHook:
         else:
             self._statistics[1].add(arrival)
 
-    def send(self, payload: bytes, sequence: int, timestamp: int, marker: bool) -> bool:
+    def send(
+        self, payload: bytes, sequence: int, timestamp: int, marker: bool, extension: bytes = b""
+    ) -> bool:
         """One RTP packet to the nominated address; False while there is none."""
         pair = self._connection._nominated.get(_COMPONENT)
         session = self._dtls._tx_srtp
         if pair is None or session is None:
             return False
         kind = self._payload_type | (0x80 if marker else 0)
-        packet = session.protect(_RTP.pack(0x80, kind, sequence, timestamp, self._ssrc) + payload)
+        first = 0x90 if extension else 0x80
+        header = _RTP.pack(first, kind, sequence, timestamp, self._ssrc)
+        packet = session.protect(header + extension + payload)
         pair.protocol.transport.sendto(packet, pair.remote_addr)
         self._packets += 1
         self._octets += len(payload)

@@ -2,7 +2,8 @@
 
 In order: decoded at once. A hole is held for at most 40 ms, then filled by the late packet, by the
 copy in the next packet (FEC) or by concealment. Absent audio (mute, DTX, a frozen tab) is normal:
-silence comes from the clock. Nothing here queues decoded audio, so no delay can build up.
+silence comes from the clock. Nothing here queues decoded audio, so no delay can build up. A room
+that stays quiet is not decoded, and silence that lasts is told five times a second.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from media.doze import Doze
+from media.meter import rms
 from media.opus import Decoder, OpusError, has_fec
 from media.pacer import PERIOD_S
 
@@ -25,6 +28,8 @@ TICK_JITTER_S = 0.002
 CATCH_UP_S = 1.0
 # What the clock has not filled by then (SILENCE_AFTER_S and a tick) is filled when audio resumes.
 BRIDGE_SAMPLES = RATE * 120 // 1000
+# After 10 s of digital silence nobody waits for its end any more: one block in ten is enough.
+LASTING_BLOCKS, LASTING_EVERY = 500, 10
 RESTART_SPAN = 1000  # a jump of sequence numbers that is a new stream, not a loss (20 s)
 
 _GRAIN = RATE * 25 // 10_000  # libopus conceals in steps of 2.5 ms
@@ -35,7 +40,8 @@ Sink = Callable[[bytes, float], None]
 
 @dataclass(slots=True)
 class InboundStats:
-    """Counts since the start, in packets; `silence` in blocks of 20 ms made by the clock."""
+    """Counts since the start, in packets; `silence` in blocks of 20 ms made by the clock, `dozed`
+    packets that were too quiet to be decoded."""
 
     received: int = 0
     lost: int = 0
@@ -44,6 +50,7 @@ class InboundStats:
     late: int = 0
     broken: int = 0
     silence: int = 0
+    dozed: int = 0
 
 
 class Blocks:
@@ -54,11 +61,12 @@ class Blocks:
         self._carry = bytearray()
         self._until: float | None = None
         self._silent = True
+        self._lasting = 0  # blocks of digital silence in a row
         self.filled = 0  # samples of silence since the last audio
 
     def audio(self, pcm: bytes, at: float) -> None:
         self._until = at + len(pcm) / (2 * RATE)
-        self._silent, self.filled = False, 0
+        self._silent, self.filled, self._lasting = False, 0, 0
         if not self._carry and len(pcm) == BLOCK_BYTES:
             self._sink(pcm, at)
         else:
@@ -75,7 +83,25 @@ class Blocks:
             self._until += PERIOD_S
             self.filled += BLOCK_SAMPLES
             self._stats.silence += 1
+            self._still(at)
+
+    def undecoded(self, samples: int, at: float) -> None:
+        """Silence in the place of audio that was not worth decoding."""
+        if samples != BLOCK_SAMPLES or self._carry:
+            self.audio(bytes(2 * samples), at)
+            return
+        self._until = at + PERIOD_S
+        self._silent, self.filled = False, 0
+        self._still(at)
+
+    def _still(self, at: float) -> None:
+        self._lasting += 1
+        if self._lasting > LASTING_BLOCKS and self._lasting % LASTING_EVERY:
+            return
+        if self._carry:
             self._cut(_SILENCE, at)
+        else:
+            self._sink(_SILENCE, at)
 
     def _cut(self, pcm: bytes, at: float) -> None:
         self._carry += pcm
@@ -90,6 +116,7 @@ class _Held:
     payload: bytes
     timestamp: int
     at: float
+    level: int | None
 
 
 class Inbound:
@@ -103,10 +130,13 @@ class Inbound:
         self._sequence: int | None = None  # the next one expected
         self._timestamp = 0  # where it belongs, on the 48 kHz clock
         self._samples = BLOCK_SAMPLES  # of the last packet
+        self._doze = Doze()
         self.last_packet_at: float | None = None
 
-    def packet(self, payload: bytes, seq: int, timestamp: int, at: float) -> None:
-        """One packet from the network, in any order."""
+    def packet(
+        self, payload: bytes, seq: int, timestamp: int, at: float, level: int | None = None
+    ) -> None:
+        """One packet from the network, in any order; `level` in dB below full scale if known."""
         self.last_packet_at = at
         self.stats.received += 1
         if self._sequence is None:
@@ -118,11 +148,11 @@ class Inbound:
         if ahead < 0:
             self.stats.late += 1
         elif ahead == 0:
-            self._play(payload, timestamp, at)
+            self._play(payload, timestamp, at, level)
             if self._held:
                 self._drain(at)
         else:
-            self._held.setdefault(seq, _Held(payload, timestamp, at))
+            self._held.setdefault(seq, _Held(payload, timestamp, at, level))
             if len(self._held) >= HELD_MAX:
                 self._repair(at)
             self._repair_overdue(at, HOLD_S)
@@ -139,6 +169,7 @@ class Inbound:
         while self._held:
             self._repair(at)
         self._sequence = None
+        self._doze.forget()
 
     def close(self) -> None:
         """Frees the decoder; idempotent."""
@@ -159,7 +190,7 @@ class Inbound:
 
     def _drain(self, at: float) -> None:
         while self._sequence is not None and (held := self._held.pop(self._sequence, None)):
-            self._play(held.payload, held.timestamp, at)
+            self._play(held.payload, held.timestamp, at, held.level)
 
     def _fill_hole(self, missing: int, after: _Held, at: float) -> None:
         span = _ticks(after.timestamp, self._timestamp)
@@ -182,22 +213,39 @@ class Inbound:
         samples = min(max(0, span // 3 - self._blocks.filled), BRIDGE_SAMPLES)
         return samples - samples % _GRAIN
 
-    def _play(self, payload: bytes, timestamp: int, at: float) -> None:
+    def _play(self, payload: bytes, timestamp: int, at: float, level: int | None) -> None:
         pause = _ticks(timestamp, self._timestamp)
         if pause > 0:  # the sender was silent and sent nothing (DTX)
             samples = self._unfilled(pause)
             if samples:
                 self._blocks.audio(bytes(2 * samples), at)
-        try:
-            pcm = self._decoder.decode(payload)
-            self._samples = len(pcm) // 2
-        except OpusError:
-            self.stats.broken += 1
-            pcm = self._decoder.conceal(self._samples)
-        self._blocks.audio(pcm, at)
+        wanted = self._wanted(payload, level)
+        for each in wanted:
+            self._blocks.audio(self._decode(each), at)
+        if not wanted:
+            self.stats.dozed += 1
+            self._blocks.undecoded(self._samples, at)
         assert self._sequence is not None
         self._sequence = (self._sequence + 1) & 0xFFFF
         self._timestamp = (timestamp + 3 * self._samples) & 0xFFFF_FFFF
+
+    def _wanted(self, payload: bytes, level: int | None) -> tuple[bytes, ...]:
+        """What is to be decoded now; nothing while a quiet room goes on."""
+        doze = self._doze
+        if not doze.sleeps(payload, level):
+            return (*doze.woken(), payload)
+        if doze.doubts:
+            doze.told(rms(self._decode(payload)))
+        return () if doze.believed else doze.woken()
+
+    def _decode(self, payload: bytes) -> bytes:
+        try:
+            pcm = self._decoder.decode(payload)
+        except OpusError:
+            self.stats.broken += 1
+            return self._decoder.conceal(self._samples)
+        self._samples = len(pcm) // 2
+        return pcm
 
 
 def _distance(seq: int, expected: int) -> int:

@@ -1,7 +1,7 @@
 """One 20 ms clock for every lesson of a process: absolute deadlines, four slots of 5 ms.
 
 Spreading the ticks over slots keeps any one stall of the loop short; one timer instead of one
-per lesson keeps the process cheap. While nobody ticks, it sleeps.
+per lesson, and no task that it must wake, keep the process cheap. While nobody ticks, it sleeps.
 """
 
 from __future__ import annotations
@@ -13,9 +13,12 @@ from dataclasses import dataclass
 
 PERIOD_S = 0.020
 SLOTS = 4
+# A slot is filled so far before the next one is opened: few lessons need few turns of the loop.
+FILLED = 4
 # A stall is caught up tick by tick up to this; beyond it the schedule starts anew, because audio
 # sent in a burst is only thrown away (or stretched) by the receiver.
 CATCH_UP_S = 0.100
+STEP_S = PERIOD_S / SLOTS
 _SAMPLES = 1000
 
 Tick = Callable[[float], None]
@@ -40,15 +43,19 @@ class Pacer:
     def __init__(self, on_error: Callable[[Tick, Exception], None]) -> None:
         self._on_error = on_error
         self._slots: list[list[Tick]] = [[] for _ in range(SLOTS)]
-        self._wanted = asyncio.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._start, self._count = 0.0, 0
         self._late: deque[float] = deque(maxlen=_SAMPLES)
         self._restarts = 0
 
     def add(self, tick: Tick) -> Callable[[], None]:
         """Starts ticking; returns the function that stops it (idempotent)."""
-        slot = min(self._slots, key=len)
+        open_ones = (slot for slot in self._slots if 0 < len(slot) < FILLED)
+        slot = next(open_ones, None) or min(self._slots, key=len)
         slot.append(tick)
-        self._wanted.set()
+        if self._loop is not None and self._timer is None:
+            self._begin(self._loop)
 
         def remove() -> None:
             if tick in slot:
@@ -67,31 +74,51 @@ class Pacer:
 
     async def run(self) -> None:
         """Runs until cancelled."""
-        loop = asyncio.get_running_loop()
-        step = PERIOD_S / SLOTS
-        while True:
-            self._wanted.clear()
-            if not any(self._slots):
-                await self._wanted.wait()
-            start, count = loop.time(), 0
-            while any(self._slots):
-                count = self._next(count)
-                due = start + count * step
-                # Even when late: one turn of the loop, so that packets come in between.
-                await asyncio.sleep(max(0.0, due - loop.time()))
-                now = loop.time()
-                # After a stall every lesson's tick that is due, once, in one turn of the loop.
-                for _ in range(SLOTS):
-                    self._late.append(max(0.0, now - due))
-                    if now - due > CATCH_UP_S:
-                        start, self._restarts = now - count * step, self._restarts + 1
-                    self._run_slot(self._slots[count % SLOTS], now)
-                    if not any(self._slots):
-                        break
-                    due = start + self._next(count) * step
-                    if due > now:
-                        break
-                    count = self._next(count)
+        self._loop = asyncio.get_running_loop()
+        self._begin(self._loop)
+        try:
+            await self._loop.create_future()
+        finally:
+            self._loop = None
+            if self._timer is not None:
+                self._timer.cancel()
+                self._timer = None
+
+    def _begin(self, loop: asyncio.AbstractEventLoop) -> None:
+        """A schedule of its own from now on, if anybody ticks."""
+        self._start, self._count = loop.time(), 0
+        self._arm(loop)
+
+    def _arm(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._timer = None
+        if any(self._slots):
+            self._count = self._next(self._count)
+            # Even when late: one turn of the loop, so that packets come in between.
+            self._timer = loop.call_at(self._due, self._wake, loop)
+
+    @property
+    def _due(self) -> float:
+        return self._start + self._count * STEP_S
+
+    def _wake(self, loop: asyncio.AbstractEventLoop) -> None:
+        now = loop.time()
+        try:
+            # After a stall every lesson's tick that is due, once, in one turn of the loop.
+            for _ in range(SLOTS):
+                late = now - self._due
+                self._late.append(max(0.0, late))
+                if late > CATCH_UP_S:
+                    self._start, self._restarts = now - self._count * STEP_S, self._restarts + 1
+                self._run_slot(self._slots[self._count % SLOTS], now)
+                if not any(self._slots):
+                    break
+                following = self._next(self._count)
+                if self._start + following * STEP_S > now:
+                    break
+                self._count = following
+        finally:
+            if self._loop is loop:
+                self._arm(loop)
 
     def _next(self, count: int) -> int:
         """The next step whose slot has a tick; some slot has."""

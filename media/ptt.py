@@ -46,7 +46,8 @@ class Hold:
     def __init__(self) -> None:
         self.onset = 0.0
         self._phase = _Phase.UP
-        self._held_ms = self._tail_ms = self._windows = 0
+        self._held_ms = self._windows = 0
+        self._tail_from: float | None = None
         self._sounded = False
 
     @property
@@ -69,14 +70,14 @@ class Hold:
             return
         adopt = adopt or self._phase is _Phase.TAIL
         self._phase = _Phase.ADMITTED if adopt else _Phase.PENDING
-        self._held_ms = self._tail_ms = self._windows = 0
+        self._held_ms = self._windows = 0
         self._sounded = False
 
     def release(self) -> None:
         if self._phase is _Phase.PENDING:
             self._phase = _Phase.UP
         elif self._phase is _Phase.ADMITTED:
-            self._phase, self._tail_ms = _Phase.TAIL, 0
+            self._phase, self._tail_from = _Phase.TAIL, None
 
     def drop(self) -> None:
         """Whoever held the key is gone; the caller ends what was admitted."""
@@ -93,7 +94,7 @@ class Hold:
             case _Phase.ADMITTED:
                 return Passage.OPEN
             case _Phase.TAIL:
-                return self._last()
+                return self._last(at)
         if not self._sounded:
             self._listen(pcm20, at)
         if not self._sounded or self._held_ms < SHORTEST_MS:
@@ -101,12 +102,14 @@ class Hold:
         self._phase = _Phase.ADMITTED
         return Passage.OPENS
 
-    def _last(self) -> Passage:
-        if self._tail_ms >= TAIL_MS:
-            self._phase = _Phase.UP
-            return Passage.ENDS
-        self._tail_ms += BLOCK_MS
-        return Passage.OPEN
+    def _last(self, at: float) -> Passage:
+        """By the clock: silence that lasts comes in fewer blocks."""
+        if self._tail_from is None:
+            self._tail_from = at
+        if round((at - self._tail_from) * 1000) < TAIL_MS:
+            return Passage.OPEN
+        self._phase = _Phase.UP
+        return Passage.ENDS
 
     def _listen(self, pcm20: bytes, at: float) -> None:
         for start in range(0, len(pcm20), WINDOW_BYTES):

@@ -105,7 +105,8 @@ class RawVoice:
             if self._stream is not None:
                 self._inbound.restart(at)
             self._stream = ssrc
-        self._inbound.packet(payload, sequence, timestamp, at)
+        level = None if self._hook is None else self._hook.level
+        self._inbound.packet(payload, sequence, timestamp, at, level)
 
     def _send(self, payload: bytes, sequence: int, timestamp: int, marker: bool) -> bool:
         hook, transceiver = self._hook, self._transceiver

@@ -18,6 +18,7 @@ from aiortc.rtcdtlstransport import RTCDtlsTransport
 from aiortc.rtcrtpreceiver import RTCRtpReceiver, StreamStatistics
 from aiortc.stats import RTCStatsReport
 
+from media import audio_level
 from media.hooks import AudioHook, connection_of
 from tests.media.peers import call, packets, tone, until
 from tests.media.peers import no_loop_errors as no_loop_errors
@@ -218,3 +219,19 @@ async def test_hook_survives_malformed_rtp_of_the_peer() -> None:
         client.send(packets(tone(500, 48_000, 0.02))[0])
         await until(lambda: server.peer.stats().received, "the good packet")
         assert server.plane.mux.failures == 0
+
+
+async def test_the_level_of_a_packet_is_negotiated_and_read() -> None:
+    """RFC 6464: what browsers send, and what a quiet room is known by."""
+    payload = packets(tone(500, 48_000, 0.1))[0]
+    async with call() as (server, client):
+        theirs, ours = client.hook, server.peer._voice._hook
+        assert theirs.level_id == ours.level_id is not None
+        told = audio_level.extension(33, theirs.level_id)
+        theirs.send(payload, 100, 5000, False, told)
+        await until(lambda: server.peer.stats().received == 1, "packet")
+        assert ours.level == 33
+        theirs.send(payload, 101, 5960, False)
+        await until(lambda: server.peer.stats().received == 2, "packet")
+        assert ours.level is None
+        assert server.peer.stats().concealed == 0

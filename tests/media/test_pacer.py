@@ -7,7 +7,7 @@ import itertools
 
 import pytest
 
-from media.pacer import CATCH_UP_S, PERIOD_S, SLOTS, Pacer
+from media.pacer import CATCH_UP_S, FILLED, PERIOD_S, SLOTS, Pacer
 from tests.virtual_time import VirtualLoop, run_virtual
 
 
@@ -26,7 +26,7 @@ class Bench:
 
 def test_every_tick_comes_once_per_20_ms_on_an_absolute_schedule() -> None:
     async def main() -> None:
-        bench, times = Bench(), [[] for _ in range(6)]
+        bench, times = Bench(), [[] for _ in range(SLOTS * FILLED + 2)]
         for seen in times:
             bench.pacer.add(seen.append)
         await bench.run(10.0)
@@ -37,7 +37,19 @@ def test_every_tick_comes_once_per_20_ms_on_an_absolute_schedule() -> None:
             assert all(b - a == pytest.approx(PERIOD_S) for a, b in itertools.pairwise(seen))
         offsets = sorted(round((seen[0] - times[0][0]) % PERIOD_S, 4) for seen in times)
         assert len(set(offsets)) == SLOTS
+        assert max(map(offsets.count, offsets)) == FILLED + 1
         assert bench.pacer.lateness.worst < 1e-6
+
+    run_virtual(main())
+
+
+def test_few_lessons_share_a_turn_of_the_loop() -> None:
+    async def main() -> None:
+        bench, times = Bench(), [[] for _ in range(FILLED)]
+        for seen in times:
+            bench.pacer.add(seen.append)
+        await bench.run(1.0)
+        assert all(seen == times[0] for seen in times)
 
     run_virtual(main())
 
