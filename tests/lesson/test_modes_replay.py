@@ -1,10 +1,11 @@
-"""Lessons by the agent, in every kind of voice: a reply is heard once more, and every turn tells its
-times and is counted, as in a native lesson."""
+"""Lessons by the agent, in every kind of voice: a reply is heard once more, and every turn tells
+its times and is counted, as in a native lesson."""
 
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
@@ -18,7 +19,11 @@ from tests.media.peers import until
 from tests.rig import Call, House, house, said
 
 REPLY = "word " * 24 + "end."
-MODES = {"agent-voiced": AGENT_VOICED, "capture-tts": CAPTURE_TTS, "flow-c": FLOW_C}
+MODES: dict[str, dict[str, Any]] = {
+    "agent-voiced": AGENT_VOICED,
+    "capture-tts": CAPTURE_TTS,
+    "flow-c": FLOW_C,
+}
 ALL = [*MODES, "half-duplex"]
 
 
@@ -145,7 +150,7 @@ async def test_typed_words_end_a_replay_and_an_interruption_is_counted(
 @pytest.mark.req("VOICE-31", "VOICE-66")
 async def test_the_microphone_waits_for_the_end_of_a_replay(tmp_path: Path) -> None:
     """What the learner says over it would be the tutor's own voice as likely."""
-    async with _lesson(tmp_path, "half-duplex") as (home, call):
+    async with _lesson(tmp_path, "half-duplex") as (_, call):
         turn_id, seconds = await _spoken(call)
         before = len(call.heard())
         call.act("replay", turnId=turn_id)

@@ -1,5 +1,5 @@
-"""A lesson that goes on turn by turn has its Live session back as soon as there is one: tried in the
-background, taken at a quiet moment, told in words, and greeted by nobody."""
+"""A lesson that goes on turn by turn has its Live session back as soon as there is one: tried in
+the background, taken at a quiet moment, told in words, and greeted by nobody."""
 
 import asyncio
 from pathlib import Path
