@@ -19,7 +19,11 @@ BODY_DEADLINE_S = 30.0
 
 
 def _too_large(limit: int) -> Refused:
-    return invalid(f"The request is too large: at most {limit // 1024} KiB are accepted.")
+    most = f"{limit // 2**20} MB" if limit >= 2**20 else f"{limit // 2**10} kB"
+    return invalid(
+        f"This is too large to send: at most {most} are taken. Please send a smaller part of it.",
+        reason="too-large",
+    )
 
 
 async def read_json(request: web.Request, limit: int) -> Any:

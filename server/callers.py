@@ -112,7 +112,9 @@ class Callers:
 def _check_csrf(request: web.Request, wanted: str) -> None:
     given = request.headers.get(CSRF_HEADER, "")
     if not hmac.compare_digest(given.encode(errors="replace"), wanted.encode()):
-        raise denied(f"Reload the page and try again ({CSRF_HEADER} is missing or wrong).")
+        raise denied(
+            f"Reload the page and try again ({CSRF_HEADER} is missing or wrong).", reason="csrf"
+        )
 
 
 def bearer_of(headers: Mapping[str, Any]) -> str | None:

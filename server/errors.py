@@ -104,8 +104,8 @@ def invalid(message: str, **details: Any) -> Refused:
     return Refused(Code.INVALID_ARGUMENT, message, details=details)
 
 
-def denied(message: str) -> Refused:
-    return Refused(Code.PERMISSION_DENIED, message)
+def denied(message: str, **details: Any) -> Refused:
+    return Refused(Code.PERMISSION_DENIED, message, details=details)
 
 
 def not_ready(message: str, **details: Any) -> Refused:
@@ -113,5 +113,5 @@ def not_ready(message: str, **details: Any) -> Refused:
     return Refused(Code.FAILED_PRECONDITION, message, details=details)
 
 
-def missing(message: str) -> Refused:
-    return Refused(Code.NOT_FOUND, message)
+def missing(message: str, **details: Any) -> Refused:
+    return Refused(Code.NOT_FOUND, message, details=details)

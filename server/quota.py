@@ -24,8 +24,8 @@ class Quota:
         if await self._usage.calls_today(uid) >= cap:
             raise Refused(
                 Code.RESOURCE_EXHAUSTED,
-                "You have reached today’s limit. It starts anew at midnight UTC.",
-                details={"dailyCap": cap},
+                f"You have reached today’s limit of {cap} requests. It starts anew at midnight UTC.",
+                details={"reason": "daily-cap", "dailyCap": cap},
                 retry_after_s=seconds_to_midnight(self._clock.now()),
             )
         await self._usage.count_call(uid)

@@ -10,9 +10,10 @@ from aiohttp import web
 from agent.agenda import is_complete
 from server.callers import SESSION_COOKIE, Caller
 from server.clock import stamp
+from server.complaints import about
 from server.context import Context
 from server.cookies import set_cookies
-from server.errors import denied, invalid, missing
+from server.errors import denied, missing
 from server.operations.owned import owned_topic
 from server.roles import Role, require, role_of
 from server.security import Limits
@@ -144,7 +145,7 @@ class Reads:
         await self._caller(request, Role.ADMIN)
         role = request.query.get("role")
         if role is not None and role not in list(Role):
-            raise invalid(f"role: must be one of {', '.join(Role)}")
+            raise about("role", f"must be one of {', '.join(Role)}")
         docs = await self._ctx.store.query(
             "users",
             where={"role": role} if role else None,
@@ -191,7 +192,7 @@ class Reads:
             return None
         doc = await self._ctx.store.get(path(last)) if ID.match(last) else None
         if doc is None or (owner is not None and doc.data.get("uid") != owner):
-            raise invalid("after: no such entry")
+            raise about("after", "is not an entry of this list")
         return doc
 
 
@@ -199,5 +200,5 @@ def page_limit(request: web.Request) -> int:
     """`limit` of a listing. Raises `invalid-argument`."""
     text = request.query.get("limit", str(PAGE_DEFAULT))
     if not text.isascii() or not text.isdigit() or not 1 <= int(text[:9]) <= PAGE_MAX:
-        raise invalid(f"limit: must be a number from 1 to {PAGE_MAX}")
+        raise about("limit", f"must be a number from 1 to {PAGE_MAX}")
     return int(text)

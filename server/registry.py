@@ -13,11 +13,11 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.alias_generators import to_camel
-from pydantic_core import ErrorDetails
 
 from server.callers import Caller
+from server.complaints import complaint
 from server.context import Context
-from server.errors import Code, Refused, Unavailable
+from server.errors import Code, Unavailable, invalid
 from server.roles import Role, require
 from server.trouble import translated
 
@@ -79,21 +79,11 @@ class Registry:
 def parse(model: type[RequestT], payload: object) -> RequestT:
     """`payload` as `model`. Raises `invalid-argument` naming every wrong field."""
     if not isinstance(payload, dict):
-        raise Refused(Code.INVALID_ARGUMENT, "The request must be a JSON object.")
+        raise invalid("The request must be a JSON object.")
     try:
         return model.model_validate(payload)
     except ValidationError as error:
-        problems = [
-            {"field": ".".join(str(part) for part in detail["loc"]), "problem": _problem(detail)}
-            for detail in error.errors(include_url=False, include_input=False)
-        ]
-        first = problems[0]
-        sentence = f"{first['field']}: {first['problem']}" if first["field"] else first["problem"]
-        raise Refused(Code.INVALID_ARGUMENT, sentence, details={"fields": problems}) from None
-
-
-def _problem(detail: ErrorDetails) -> str:
-    return detail["msg"].removeprefix("Value error, ")
+        raise complaint(error) from None
 
 
 async def perform(
@@ -110,6 +100,7 @@ async def perform(
         raise Unavailable(
             "This took too long and was stopped. Please try again.",
             code=Code.DEADLINE_EXCEEDED,
+            details={"reason": "too-slow"},
         ) from error
     return to_json(response)
 

@@ -21,8 +21,8 @@ _GRANTS = {
     Role.ADMIN: frozenset({Role.APPROVED, Role.ADMIN}),
 }
 _REASON = {
-    Role.PENDING: "Your account is waiting for an admin to approve it.",
-    Role.REJECTED: "Your account has no access to Pidjin.",
+    Role.PENDING: "Your account is waiting for an admin to approve it. Nothing else is needed.",
+    Role.REJECTED: "Your account has no access to Pidjin. Ask an admin if that is a mistake.",
     Role.APPROVED: "Only an admin may do this.",
 }
 

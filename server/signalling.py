@@ -17,8 +17,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from server.bodies import read_json
 from server.callers import Caller
+from server.complaints import complaint
 from server.context import Context
-from server.errors import invalid, missing
+from server.errors import missing
 from server.lessons import Lessons
 from server.operations.fields import SessionId, Style, TopicId
 from server.roles import Role, require
@@ -72,9 +73,7 @@ def _parsed(model: type[Body], payload: Any) -> Body:
     try:
         return model.model_validate(payload)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise invalid(f"{where}: {first['msg']}" if where else first["msg"]) from None
+        raise complaint(error) from None
 
 
 class Signalling:

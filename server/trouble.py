@@ -20,26 +20,40 @@ def translate(error: Exception) -> PidjinError | None:
             return error
         case ModelTimeout():
             return Unavailable(
-                "The tutor took too long to answer. Please try again.", code=Code.DEADLINE_EXCEEDED
+                "The tutor took too long to answer. Please try again.",
+                code=Code.DEADLINE_EXCEEDED,
+                details={"reason": "model-slow"},
             )
         case ModelUnavailable():
-            return Unavailable("The tutor cannot be reached right now. Please try again shortly.")
+            return Unavailable(
+                "The tutor cannot be reached right now. Please try again shortly.",
+                details={"reason": "model-down"},
+            )
         case ModelRefused():
-            return not_ready(str(error))
+            return not_ready(str(error), reason="model-refused")
         case ModelError():
-            return Unavailable("The tutor’s answer could not be used. Please try again.")
+            return Unavailable(
+                "The tutor’s answer could not be used. Please try again.",
+                details={"reason": "model-answer"},
+            )
         case StoreDown():
-            return Unavailable("Your data cannot be reached right now. Please try again shortly.")
+            return Unavailable(
+                "Your data cannot be reached right now. Please try again shortly.",
+                details={"reason": "store-down"},
+            )
         case Conflict():
             return Refused(
                 Code.ABORTED,
                 "Somebody changed this at the same moment. Please try again.",
+                details={"reason": "changed"},
                 retry_after_s=1,
             )
         case TooLarge():
-            return not_ready("This conversation is full. Please start a new one.")
+            return not_ready("This conversation is full. Please start a new one.", reason="full")
         case Invalid():
-            return invalid("The request contains a name or value that cannot be stored.")
+            return invalid(
+                "The request contains a name or value that cannot be stored.", reason="unstorable"
+            )
         case _:
             return None
 

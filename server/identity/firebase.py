@@ -137,6 +137,10 @@ class FirebaseIdentity:
             auth.UserNotFoundError,
             ValueError,
         ) as error:
+            if "too early" in str(error):
+                raise refused(
+                    "This server’s clock is behind. Please tell whoever runs it.", "clock"
+                ) from error
             raise nobody() from error
         except (exceptions.FirebaseError, GoogleAuthError, TimeoutError) as error:
             log.warning("sign_in_unverifiable", extra={"detail": str(error)})

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from aiohttp import web
 
+from server.complaints import about
 from server.context import Context
-from server.errors import invalid
 from server.news.catalog import STATUSES, item_to_wire, list_items
 from server.news.runs import RUNS
 from server.reads import page_limit
@@ -41,7 +41,7 @@ class NewsReads:
         wanted = request.query.get("status")
         status = next((known for known in STATUSES if known == wanted), None)
         if wanted is not None and status is None:
-            raise invalid(f"status: must be one of {', '.join(STATUSES)}")
+            raise about("status", f"must be one of {', '.join(STATUSES)}")
         return _items(await list_items(self._ctx.store, status), for_admin=True)
 
     async def list_runs(self, request: web.Request) -> web.Response:

@@ -52,9 +52,7 @@ class GroundDocumentRequest(Wire):
         uploaded = self.mime_type is not None and self.base64 is not None
         halves = (self.mime_type is None) != (self.base64 is None)
         if halves or pasted == uploaded or (pasted and self.mime_type is not None):
-            raise ValueError("send either text, or mimeType together with base64")
-        if self.mime_type is not None and self.mime_type not in (PDF, *TEXT_TYPES):
-            raise ValueError("only PDF, plain text and Markdown files can be read")
+            raise ValueError("either text is needed, or mimeType together with base64")
         return self
 
 
@@ -122,7 +120,7 @@ async def _read_here(pdf: bytes | None) -> PdfText | None:
     try:
         return await read_pdf(pdf)
     except DocumentUnreadable as error:
-        raise invalid(f"{error} Please paste its text instead.") from None
+        raise invalid(f"{error} Please paste its text instead.", reason="unreadable") from None
 
 
 def _read(
@@ -130,6 +128,12 @@ def _read(
 ) -> Material:
     """Decodes and checks the material. Raises `invalid-argument` with what to do about it."""
     text, pdf, file_bytes = request.text, None, None
+    if request.mime_type not in (None, PDF, *TEXT_TYPES):
+        raise invalid(
+            "Only PDF, plain text and Markdown files can be read. Please send one of these, "
+            "or paste the text.",
+            reason="wrong-kind",
+        )
     if request.base64 is not None:
         data = _decoded(request.base64)
         if request.mime_type == PDF:
@@ -158,12 +162,16 @@ def _decoded(encoded: str) -> bytes:
         data = base64.b64decode(encoded, validate=True)
     except (binascii.Error, ValueError):
         raise invalid(
-            "The file arrived damaged (it is not valid base64). Please send it again."
+            "The file arrived damaged (it is not valid base64). Please send it again.",
+            reason="damaged",
         ) from None
     if len(data) > FILE_MAX_BYTES:
-        raise invalid("The file is larger than 5 MB. Please send a smaller file or a part of it.")
+        raise invalid(
+            "The file is larger than 5 MB. Please send a smaller file or a part of it.",
+            reason="too-large",
+        )
     if not data:
-        raise invalid("The file is empty. Please choose another one.")
+        raise invalid("The file is empty. Please choose another one.", reason="empty")
     return data
 
 
@@ -184,7 +192,10 @@ def _readable_part(text: str | None) -> str | None:
 
 
 def _unreadable(reason: str) -> Refused:
-    return invalid(f"{reason} Please paste its text, or send a PDF, plain text or Markdown file.")
+    return invalid(
+        f"{reason} Please paste its text, or send a PDF, plain text or Markdown file.",
+        reason="unreadable",
+    )
 
 
 GROUND_DOCUMENT = Operation(

@@ -9,6 +9,8 @@ import pytest
 
 from agent.usage import TokenUsage
 from server.operations.table import OPERATIONS
+from server.prices import FREE, PRICES_OF, Rates, rates_of
+from server.usage import log_usage
 from tests.server.world import DOCUMENT, World, is_move
 
 
@@ -30,7 +32,7 @@ async def test_at_the_cap_every_capped_operation_is_refused_unbilled(world: Worl
     for name, body in requests.items():
         status, answer = await admin.post(f"/api/{name}", body)
         assert (status, answer["error"]["code"]) == (429, "resource-exhausted")
-        assert answer["error"]["details"] == {"dailyCap": 2}
+        assert answer["error"]["details"] == {"reason": "daily-cap", "dailyCap": 2}
         assert await admin.refused(name) == "invalid-argument"  # input is checked first
     foreign = {**requests["dialogueTurn"], "topicId": "f" * 64}
     assert await admin.refused("dialogueTurn", **foreign) == "failed-precondition"
@@ -108,6 +110,30 @@ async def test_every_response_is_one_log_line_without_words(
     for record in records:
         assert isinstance(record.total_tokens, int)  # type: ignore[attr-defined]
         assert "Nobody may" not in str(vars(record))
+
+
+@pytest.mark.parametrize(
+    ("rates", "told"),
+    [
+        (FREE, {"model": "local-tutor", "asked": "gemini-3.8-flash", "usd": 0.0}),
+        (rates_of("gemini-3.8-flash", PRICES_OF), {"model": "gemini-3.8-flash", "usd": 0.004125}),
+        (None, {"model": "gemini-3.8-flash"}),
+    ],
+    ids=["local", "google", "unknown price"],
+)
+@pytest.mark.parametrize("written", [True, False])
+def test_the_usage_line_names_who_answered(
+    rates: Rates | None,
+    told: dict[str, object],
+    written: bool,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.INFO, logger="server.usage")
+    usage = TokenUsage(input=500, output=900, thoughts=100, total=1500)
+    log_usage("dialogueTurn", "gemini-3.8-flash", usage, rates, written=written)
+    (record,) = caplog.records
+    line = {name: vars(record)[name] for name in ("model", "asked", "usd") if name in vars(record)}
+    assert line == {name: value for name, value in told.items() if written or name != "usd"}
 
 
 @pytest.mark.req("RULES-8")
