@@ -201,7 +201,7 @@ def ports_of(
             total=usage.total,
         )
         with translated():
-            await ctx.usage.record(caller.uid, "live", model, tokens)
+            await ctx.usage.record(caller.uid, "live", model, tokens, ctx.rates(model))
 
     return LessonPorts(
         save=save,

@@ -27,10 +27,13 @@ def _nano(dollars_per_million: float) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """Nano-dollars per token. A modality that is not listed costs as much as the dearest."""
+    """Nano-dollars per token. A modality that is not listed costs as much as the dearest.
+
+    `answered_by` is who answers when it is not the model whose name was asked for."""
 
     prompt: Mapping[str, int]
     response: Mapping[str, int]
+    answered_by: str = ""
 
     @property
     def thoughts(self) -> int:
@@ -58,8 +61,8 @@ class _Row:
     until: date | None = None
 
 
-# What runs on this machine.
-FREE = Rates({TEXT: 0}, {TEXT: 0})
+# What runs on this machine answers to every name.
+FREE = Rates({TEXT: 0}, {TEXT: 0}, answered_by="local-tutor")
 
 _LIVE_3 = _rates(0.75, 4.50, audio=(3.00, 12.00), image=1.00)
 

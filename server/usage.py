@@ -42,11 +42,24 @@ class Tally:
         self.reports += 1
 
 
-def log_usage(handler: str, model: str, usage: TokenUsage, rates: Rates | None = None) -> None:
-    """One `gemini_usage` line per model response: numbers only, no text, no key."""
-    price: dict[str, float] = {}
-    if rates is not None:
-        price["usd"] = dollars(written_nano(rates, usage.input, usage.output + usage.thoughts))
+def log_usage(
+    handler: str,
+    model: str,
+    usage: TokenUsage,
+    rates: Rates | None = None,
+    *,
+    written: bool = True,
+) -> None:
+    """One `gemini_usage` line per model response: numbers only, no text, no key.
+
+    `model` is the one that answered: where another was `asked`, the line has both. A price only
+    for what is written: these counts do not tell sound from words.
+    """
+    more: dict[str, float | str] = {}
+    if rates is not None and rates.answered_by:
+        model, more["asked"] = rates.answered_by, model
+    if rates is not None and written:
+        more["usd"] = dollars(written_nano(rates, usage.input, usage.output + usage.thoughts))
     log.info(
         "gemini_usage",
         extra={
@@ -57,7 +70,7 @@ def log_usage(handler: str, model: str, usage: TokenUsage, rates: Rates | None =
             "thought_tokens": usage.thoughts,
             "cached_tokens": usage.cached,
             "total_tokens": usage.total,
-            **price,
+            **more,
         },
     )
 
@@ -83,9 +96,11 @@ class UsageLedger:
         if tokens != TokenUsage():
             await self._add(uid, calls=0, tokens=tokens)
 
-    async def record(self, uid: str, handler: str, model: str, usage: TokenUsage) -> None:
-        """Logs and adds one report, e.g. of a Live session (RTC-23)."""
-        log_usage(handler, model, usage)
+    async def record(
+        self, uid: str, handler: str, model: str, usage: TokenUsage, rates: Rates | None = None
+    ) -> None:
+        """Logs and adds one report of a Live session (RTC-23)."""
+        log_usage(handler, model, usage, rates, written=False)
         await self.add(uid, usage)
 
     async def _add(self, uid: str, *, calls: int, tokens: TokenUsage) -> None:
