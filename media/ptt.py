@@ -19,6 +19,9 @@ FLOOR = 32768 * 10 ** (-50 / 20)
 SHORTEST_MS = 250
 # Sound that was on its way when the key came up.
 TAIL_MS = 100
+# The breath that the key cut off is nobody's next turn: it ends with so much quiet or, in a room
+# that is never quiet, after so long.
+QUIET_MS, BREATH_MS = 200, 1000
 # A key that is held longer is stuck.
 LONGEST_MS = 120_000
 
@@ -37,6 +40,7 @@ class _Phase(Enum):
     PENDING = "pending"
     ADMITTED = "admitted"
     TAIL = "tail"
+    BREATH = "breath"  # what the key cut off, as it goes on
 
 
 class Hold:
@@ -47,7 +51,8 @@ class Hold:
         self.onset = 0.0
         self._phase = _Phase.UP
         self._held_ms = self._windows = 0
-        self._tail_from: float | None = None
+        self._released_at: float | None = None
+        self._loud_at = 0.0
         self._sounded = False
 
     @property
@@ -77,7 +82,7 @@ class Hold:
         if self._phase is _Phase.PENDING:
             self._phase = _Phase.UP
         elif self._phase is _Phase.ADMITTED:
-            self._phase, self._tail_from = _Phase.TAIL, None
+            self._phase, self._released_at = _Phase.TAIL, None
 
     def drop(self) -> None:
         """Whoever held the key is gone; the caller ends what was admitted."""
@@ -94,7 +99,10 @@ class Hold:
             case _Phase.ADMITTED:
                 return Passage.OPEN
             case _Phase.TAIL:
-                return self._last(at)
+                return self._tail(pcm20, at)
+            case _Phase.BREATH:
+                self._breathe(pcm20, at)
+                return Passage.SHUT
         if not self._sounded:
             self._listen(pcm20, at)
         if not self._sounded or self._held_ms < SHORTEST_MS:
@@ -102,14 +110,24 @@ class Hold:
         self._phase = _Phase.ADMITTED
         return Passage.OPENS
 
-    def _last(self, at: float) -> Passage:
+    def _tail(self, pcm20: bytes, at: float) -> Passage:
         """By the clock: silence that lasts comes in fewer blocks."""
-        if self._tail_from is None:
-            self._tail_from = at
-        if round((at - self._tail_from) * 1000) < TAIL_MS:
+        if self._released_at is None:
+            self._released_at = self._loud_at = at
+        if round((at - self._released_at) * 1000) < TAIL_MS:
+            self._loud_at = at if _rms(pcm20) > FLOOR else self._loud_at
             return Passage.OPEN
-        self._phase = _Phase.UP
+        self._phase = _Phase.BREATH
+        self._breathe(pcm20, at)
         return Passage.ENDS
+
+    def _breathe(self, pcm20: bytes, at: float) -> None:
+        assert self._released_at is not None
+        if _rms(pcm20) > FLOOR:
+            self._loud_at = at
+        quiet_ms = round((at - self._loud_at) * 1000)
+        if quiet_ms >= QUIET_MS or round((at - self._released_at) * 1000) >= TAIL_MS + BREATH_MS:
+            self._phase = _Phase.UP
 
     def _listen(self, pcm20: bytes, at: float) -> None:
         for start in range(0, len(pcm20), WINDOW_BYTES):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from media import turn_events as ev
 from media.gate import BLOCK_BYTES, MARGIN_MS, Gate, GateSettings
-from media.ptt import LONGEST_MS, SHORTEST_MS, TAIL_MS, Hold, Passage
+from media.ptt import BREATH_MS, LONGEST_MS, QUIET_MS, SHORTEST_MS, TAIL_MS, Hold, Passage
 from media.turns import State, Turns
 from media.vad import VadReading
 from tests.media.turn_script import Script
@@ -155,6 +155,43 @@ def test_after_a_hold_the_service_hears_silence_until_somebody_speaks() -> None:
     key.feed(*[sound(8)] * 10)
     assert key.numbers[-8:] == [8] * 8
     assert key.count(ev.SpeechStarted) == 2
+
+
+@pytest.mark.req("OWN-32")
+@pytest.mark.parametrize("service_ends", [True, False])
+def test_the_breath_that_the_key_cut_off_is_no_turn(service_ends: bool) -> None:
+    """Whatever the detector makes of it; once there is quiet, the microphone is open again."""
+    key = Key(service_ends_turns=service_ends)
+    key.down(*LONG)
+    key.ear.says = 1.0
+    key.up(*[sound(7)] * 40)
+    key.ear.says = 0.0
+    key.feed(*[ZERO] * (QUIET_MS // 20))
+    assert (key.count(ev.SpeechStarted), key.count(ev.SpeechEnded)) == (1, 1)
+    assert not key.gate.holding
+    key.ear.says = 1.0
+    key.feed(*[sound(8)] * 10)
+    assert key.count(ev.SpeechStarted) == 2
+    assert key.numbers[-8:] == [8] * 8
+
+
+def test_in_a_room_that_is_never_quiet_a_hold_has_its_end() -> None:
+    key = Key()
+    key.down(*LONG)
+    key.ear.says = 1.0
+    key.up(*[sound(7)] * ((TAIL_MS + BREATH_MS) // 20))
+    assert key.count(ev.SpeechStarted) == 1
+    key.feed(*[sound(7)] * 5)
+    assert key.count(ev.SpeechStarted) == 2
+
+
+def test_a_hold_in_the_breath_of_another_is_one_of_its_own() -> None:
+    key = Key()
+    key.down(*LONG)
+    key.up(*[sound(7)] * 10)
+    key.down(*LONG)
+    key.up(*[ZERO] * 20)
+    assert (key.count(ev.SpeechStarted), key.count(ev.SpeechEnded)) == (2, 2)
 
 
 def test_a_hold_right_after_another_keeps_its_onset() -> None:
