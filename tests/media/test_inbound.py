@@ -64,7 +64,7 @@ def test_packets_in_order_come_out_in_the_same_call() -> None:
 
 @pytest.mark.parametrize("lost", [{40}, {20, 60, 100}])
 def test_lost_packets_leave_no_standing_delay(lost: set[int]) -> None:
-    """aiortc#543: there one lost packet costs 280 ms for the rest of the call."""
+    """T24: aiortc#543: there one lost packet costs 280 ms for the rest of the call."""
     line = Line()
     line.run(in_time(TONE, lost), until=3.0)
     late = {n for n in range(150) if n not in lost and line.delays.get(n) != 0.020 * n}

@@ -87,7 +87,9 @@ def test_an_exchange_in_progress_does_not_fill_the_budget() -> None:
 
 
 def test_the_old_socket_is_closed_before_the_next_attempt_also_when_redials_are_refused() -> None:
-    async def main() -> None:  # T10
+    """T10: 1011; the second connect is refused while the first is open; the waits are exact."""
+
+    async def main() -> None:
         script = [None, LiveRefused(1011, "still open"), LiveRefused(0, "no route"), None]
         async with linked(script) as bench:
             bench.session.say(Handle("h1", True))
@@ -109,7 +111,9 @@ def test_the_old_socket_is_closed_before_the_next_attempt_also_when_redials_are_
 @pytest.mark.parametrize("reason", ["invalid session resumption handle", "Session not found"])
 def test_a_refused_handle_leads_to_a_fresh_seeded_session_that_is_not_the_first(
     reason: str,
-) -> None:  # T11
+) -> None:
+    """T11: re-seeded; the new session is not the first, so nobody greets."""
+
     async def main() -> None:
         async with linked([None, LiveRefused(1011, reason)]) as bench:
             bench.session.say(Handle("h1", True))
