@@ -9,6 +9,8 @@ from media import playout as out
 from media.playout import Heard, Playout
 from media.sound import BLOCK_BYTES, FADE_SAMPLES, RATE
 from media.sound import BYTES_PER_MS as MS
+from tests.media.peers import pitch
+from tests.media.peers import tone as pure
 
 
 def ramp(ms: int, start: int = 1) -> bytes:
@@ -135,6 +137,33 @@ def test_audio_after_complete_reopens_the_reply() -> None:
     ear.playout.audio(ramp(60, start=481))
     assert ear.hear(3)[240 * 2 :] == ramp(60, start=481)[240 * 2 :]
     assert [kind for kind, _, _ in ear.told] == ["started", "drained", "started"]
+
+
+@pytest.mark.req("RTC-6", "RTC-7")
+@pytest.mark.parametrize("rate", [8_000, 16_000, 22_050, 24_000, 48_000])
+def test_a_reply_of_any_rate_has_its_pitch_and_length(rate: int) -> None:
+    """In pieces of any size, the last of them completed or not."""
+    ear = begin()
+    pcm = pure(440, rate, 1.0)
+    for at in range(0, len(pcm), 1234):
+        ear.playout.audio(pcm[at : at + 1234], rate)
+    ear.playout.complete()
+    heard = ear.hear(60)
+    assert pitch(heard, RATE) == pytest.approx(440, rel=0.01)
+    assert ear.playout.heard().total_ms == pytest.approx(1000, abs=1)
+
+
+@pytest.mark.req("RTC-7")
+def test_a_rate_that_changes_within_a_reply_loses_nothing() -> None:
+    """A filler of one voice, the answer of another; the next reply knows nothing of either."""
+    ear = begin()
+    ear.playout.audio(pure(440, 16_000, 0.5), 16_000)
+    ear.playout.audio(pure(440, RATE, 0.5))
+    assert ear.playout.heard().total_ms == pytest.approx(1000, abs=1)
+    ear.playout.audio(pure(440, 16_000, 0.5), 16_000)
+    ear.playout.begin("t2")
+    ear.playout.audio(ramp(40))
+    assert ear.hear(2) == ramp(40)
 
 
 @pytest.mark.req("RTC-11", "VOICE-17")
