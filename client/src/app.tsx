@@ -13,7 +13,7 @@ import { Picker } from './picker.tsx';
 import { currentLink, Gate, Opening, SignIn } from './signin.tsx';
 import { admitted, type Tab } from './state.ts';
 import { SoundCheck } from './sound-check.tsx';
-import { S } from './strings.ts';
+import { DIRECTION, LOCALE, S } from './strings.ts';
 
 const menuOpen = signal(false);
 const dialog = signal<'none' | 'sign-out' | 'style' | 'sound'>('none');
@@ -130,6 +130,8 @@ function Toast() {
 
 const App = () => <><Toast /><Screen /></>;
 
+document.documentElement.lang = LOCALE;
+document.documentElement.dir = DIRECTION;
 // Bookmarks never pin a version of the app.
 if (/^\/web\/.+/.test(location.pathname)) history.replaceState(null, '', `/web/${location.hash}`);
 render(<App />, document.querySelector('#app')!);

@@ -45,12 +45,16 @@ export function errorText(code: string, message = '', until: Date | null = null,
   return TEXT[code] ?? S.errorOther;
 }
 
+/** Codes of passing trouble: where the server knows which, it says so with a reason. */
+const PASSING = new Set(['unavailable', 'deadline-exceeded', 'aborted']);
+
 /** Waits up to this long are about what is open now, not about the day; then the server says it better. */
 const SHORT_WAIT_S = 600;
 
 /** The sentence for a failed call; a daily limit says when it ends, by the clock of this device. */
 export function failureText({ code, message, reason, retryAfterS }: CallFailed, now: Date): string {
   if (reason === 'running') return S.pipelineBusy;
+  if (PASSING.has(code) && reason !== '' && isSentence(message)) return message;
   if (code === 'resource-exhausted' && retryAfterS !== null && retryAfterS <= SHORT_WAIT_S && message !== '') return message;
   return errorText(code, message, retryAfterS === null ? null : new Date(now.getTime() + retryAfterS * 1000), now);
 }

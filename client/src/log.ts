@@ -110,16 +110,17 @@ export type Line =
   | { key: string; who: 'tutor'; text: string; unheard: string; cut: boolean; turnId: string; settled: boolean }
   | { key: string; who: 'system'; text: string };
 
-/** What the page shows. Interim learner words show only once the tutor has begun to answer them: until then
+/** What the page shows; only the last reply that broke off is offered to be gone on with. Interim learner words show only once the tutor has begun to answer them: until then
     they are the interim line, and noise never becomes a bubble. */
 export function lines(log: Log, interruptedText: string): Line[] {
   const shown: Line[] = [];
+  const goOn = log.filter((exchange) => exchange.cut).at(-1);
   for (const exchange of log) {
     const { key, turnId, learner, learnerFinal, tutor, delivery, note } = exchange;
     if (learner !== '' && (learnerFinal || tutor !== ''))
       shown.push({ key: `${key}:learner`, who: 'learner', text: learner, final: learnerFinal, delivery, turnId });
     if (tutor !== '' || exchange.unheard !== '')
-      shown.push({ key: `${key}:tutor`, who: 'tutor', text: tutor, unheard: exchange.unheard, cut: exchange.cut, turnId, settled: exchange.settled });
+      shown.push({ key: `${key}:tutor`, who: 'tutor', text: tutor, unheard: exchange.unheard, cut: exchange === goOn, turnId, settled: exchange.settled });
     if (exchange.interrupted) shown.push({ key: `${key}:interrupted`, who: 'system', text: interruptedText });
     if (note !== '') shown.push({ key: `${key}:note`, who: 'system', text: note });
   }

@@ -2,6 +2,7 @@
 // are contracts: do not improve them here.
 /** The language of this table, for figures and times too. */
 export const LOCALE = 'en';
+export const DIRECTION: 'ltr' | 'rtl' = 'ltr';
 const RULES = new Intl.PluralRules(LOCALE);
 
 const figure = (n: number): string => n.toLocaleString(LOCALE);
@@ -149,14 +150,14 @@ export const S = {
   statusPaused: 'Paused — tap the mic to go on.',
   statusSilenced: 'Your browser holds the sound back — tap the mic to hear the tutor.',
   statusHolding: (key: string) => `Hold ${key} while you speak — release it when you are done.`,
-  holdHint: (key: string) => `Hold ${key} to talk when it is noisy.`,
+  holdHint: (key: string) => `Noisy? Hold ${key} to talk.`,
   talkKey: 'Push to talk',
   talkKeyNote: 'In a noisy room, hold this key while you speak.',
   keySpace: 'Space',
   keyControl: 'Ctrl',
   keyCommand: '⌘ Command',
   sending: 'Your voice is being sent',
-  notSending: 'Nothing is sent while you are silent',
+  notSending: 'Silence is not sent',
   micIsOff: 'Your microphone is off',
   micAsking: 'Allow the microphone: your browser is asking.',
   dictate: 'Dictate through the browser',

@@ -205,6 +205,8 @@ test('a daily limit says when it ends, by the clock of this device; a short wait
   assert.equal(limit(15, 'You have 3 voice lessons open. Close one of them first.'), 'You have 3 voice lessons open. Close one of them first.');
   assert.equal(limit(null), S.errorLimit);
   assert.equal(failureText(new CallFailed('aborted', 'x', 409, 30, 'running'), now), S.pipelineBusy);
+  assert.equal(failureText(new CallFailed('unavailable', 'The tutor cannot be reached right now.', 503, null, 'model-down'), now), 'The tutor cannot be reached right now.');
+  assert.equal(failureText(new CallFailed('unavailable', 'The tutor cannot be reached right now.', 503), now), S.errorBusy);
 });
 
 test('a sign-in that ran out keeps the conversation for the same person only', () => {
