@@ -19,6 +19,7 @@ from server.operations.catalog import ADMIN_CREATE_TOPIC, ADMIN_UPDATE_TOPIC
 from server.operations.news_config import ADMIN_GET_NEWS_CONFIG, ADMIN_SET_NEWS_CONFIG
 from server.operations.people import APPROVE_USER, MINT_INVITE, REJECT_USER, REVOKE_USER
 from server.operations.pipeline import RUN_NEWS_PIPELINE
+from server.operations.return_links import MINT_SIGN_IN_LINK
 from server.operations.table import OPERATIONS
 from server.registry import Operation, perform
 from server.roles import require
@@ -49,6 +50,7 @@ class OperationRoutes:
             ("approve", APPROVE_USER),
             ("reject", REJECT_USER),
             ("revoke", REVOKE_USER),
+            ("link", MINT_SIGN_IN_LINK),
         ):
             routes.append(web.post(f"/api/admin/users/{{uid}}/{verb}", self._on_user(operation)))
         routes.append(web.post("/api/admin/invites", self._plain(MINT_INVITE)))

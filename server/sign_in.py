@@ -1,6 +1,7 @@
 """Signing up, redeeming links, signing out: the local sign-in over HTTP.
 
 A new person is pending. Only an admin's decision changes that: an approval, or an invite link.
+Somebody whose browser has forgotten them comes back by a link, as whoever they were.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from server.callers import Caller
 from server.clock import stamp
 from server.context import Context
 from server.cookies import clear_cookies, set_cookies
-from server.errors import Refused, denied
+from server.errors import Refused, denied, missing
 from server.identity.links import Link
 from server.identity.local import LocalIdentity
 from server.identity.port import Identity
@@ -27,6 +28,7 @@ from server.reads import me
 from server.registry import BODY_MAX, Wire, parse
 from server.roles import Role
 from server.security import Limits
+from server.store.records import user_path
 
 ADMIN_UID = "bootstrap-admin"
 ADMIN_EMAIL = "admin@localhost"
@@ -77,7 +79,18 @@ class SignIn:
             await self._ctx.callers.provision(identity, Role.ADMIN)
             await restore_admin(self._ctx, identity.uid)
             return await self._signed_in(request, identity)
+        if link.kind == "return":
+            await self._ctx.links.redeem(form.code)
+            return await self._signed_in(request, await self._of_user(link))
         return await self._invited(request, form, link)
+
+    async def _of_user(self, link: Link) -> Identity:
+        """Who comes back, as they are stored now; their role is what it is."""
+        user = await self._ctx.store.get(user_path(link.uid))
+        if user is None:
+            raise missing("This account does not exist any more. Please sign up.")
+        name = str(user.data.get("displayName", ""))
+        return Identity(link.uid, str(user.data["email"]), False, name)
 
     async def _invited(
         self, request: web.Request, form: RedeemLinkRequest, link: Link

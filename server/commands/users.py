@@ -1,4 +1,5 @@
-"""`pidjin users list|approve|reject|revoke`: who may learn here, decided at the server's shell."""
+"""`pidjin users list|approve|reject|revoke|link`: who may learn here, decided at the server's
+shell, and the way back for somebody whose browser has forgotten them."""
 
 from __future__ import annotations
 
@@ -6,8 +7,10 @@ import argparse
 import json
 
 from server.commands.console import OPERATOR, CommandFailed, helping, opened, table
+from server.commands.link import add_url, address
 from server.context import Context
 from server.operations.people import set_role
+from server.operations.return_links import PATH, mint_return_link
 from server.reads import user_row
 from server.roles import Role
 from server.store.port import Doc, Invalid
@@ -34,6 +37,12 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         decide = verbs.add_parser(verb, help=what)
         decide.add_argument("user", metavar="UID_OR_EMAIL")
         decide.set_defaults(run=run_decide, role=role)
+    link = verbs.add_parser(
+        "link", help="print a one-time link that signs a user in again, as who they are"
+    )
+    link.add_argument("user", metavar="UID_OR_EMAIL")
+    add_url(link)
+    link.set_defaults(run=run_link)
 
 
 async def run_list(options: argparse.Namespace) -> int:
@@ -53,6 +62,15 @@ async def run_decide(options: argparse.Namespace) -> int:
         user = await find(ctx, options.user)
         await set_role(ctx, OPERATOR, user.id, options.role)
     print(f"{user.id} {_cell(user.data.get('email'))} is {options.role.value} now.")
+    return 0
+
+
+async def run_link(options: argparse.Namespace) -> int:
+    async with opened() as ctx:
+        where = address(ctx, options)
+        user = await find(ctx, options.user)
+        code = await mint_return_link(ctx, OPERATOR, user.id)
+    print(f"{where}{PATH}{code}")
     return 0
 
 

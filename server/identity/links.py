@@ -1,4 +1,5 @@
-"""One-time links: the printed sign-in of the bootstrap admin, and invites that admins mint.
+"""One-time links: the printed sign-in of the bootstrap admin, invites that admins mint, and ways
+back for people whose browser has forgotten them.
 
 Only a hash of the code is stored, and redeeming deletes it in the same transaction, so a link
 works once whoever is faster.
@@ -8,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Literal
@@ -16,10 +18,16 @@ from server.clock import Clock, moment, stamp
 from server.errors import Refused, invalid
 from server.store.port import Document, Store, Transaction
 
-Kind = Literal["signin", "invite"]
+Kind = Literal["signin", "invite", "return"]
 
 SIGNIN_LIFETIME = timedelta(hours=24)
 INVITE_LIFETIME = timedelta(days=7)
+RETURN_LIFETIME = timedelta(hours=24)
+_LIFETIMES: Mapping[Kind, timedelta] = {
+    "signin": SIGNIN_LIFETIME,
+    "invite": INVITE_LIFETIME,
+    "return": RETURN_LIFETIME,
+}
 CODE_BYTES = 24
 _COLLECTION = "localLinks"
 _CLEANUP_MAX = 500
@@ -27,7 +35,7 @@ _CLEANUP_MAX = 500
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A link as stored: `uid` is whom a sign-in link signs in, or who minted an invite."""
+    """A link as stored: `uid` is whom it signs in, or who minted an invite."""
 
     kind: Kind
     uid: str
@@ -45,13 +53,13 @@ class OneTimeLinks:
         self._clock = clock
 
     async def mint(self, link: Link) -> str:
-        """The code of a new link; sign-in links replace all earlier ones."""
-        if link.kind == "signin":
-            for doc in await self._store.query(
-                _COLLECTION, where={"kind": "signin"}, limit=_CLEANUP_MAX
-            ):
+        """The code of a new link. One that signs somebody in replaces the earlier ones: of the
+        admin all, of anybody else their own."""
+        if link.kind != "invite":
+            same = {"kind": link.kind, **({"uid": link.uid} if link.kind == "return" else {})}
+            for doc in await self._store.query(_COLLECTION, where=same, limit=_CLEANUP_MAX):
                 await self._store.delete(doc.path)
-        lifetime = SIGNIN_LIFETIME if link.kind == "signin" else INVITE_LIFETIME
+        lifetime = _LIFETIMES[link.kind]
         code = secrets.token_urlsafe(CODE_BYTES)
         await self._store.create(
             _path(code),
@@ -84,7 +92,7 @@ class OneTimeLinks:
     def _open(self, data: Document | None) -> Link:
         if data is None or moment(data["expiresAt"]) <= self._clock.now():
             raise _gone()
-        kind: Kind = "signin" if data["kind"] == "signin" else "invite"
+        kind = next(known for known in _LIFETIMES if known == data["kind"])
         return Link(kind, data["uid"], data["email"], data["displayName"])
 
 

@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from server.clock import Clock, moment, stamp
-from server.identity.port import Identity, SignedIn, expired, nobody, signed_out
+from server.errors import Refused
+from server.identity.port import Identity, SignedIn, expired, nobody, refused, signed_out
 from server.store.port import Store
 
 # Losing the cookie means losing a local identity, so it lives long and is renewed in use.
@@ -80,6 +81,12 @@ def _stored_secret(path: Path) -> bytes:
     return secret
 
 
+def _forgotten() -> Refused:
+    return refused(
+        "This browser was not used here for too long. An admin can give you a link back.", "expired"
+    )
+
+
 class LocalIdentity:
     """Adapter `local` of IdentityVerifier and BrowserSignIns; only it issues its credentials."""
 
@@ -134,12 +141,12 @@ class LocalIdentity:
         credential_id, expires_at = self._open(purpose, token)
         now = self._clock.now()
         if expires_at <= now:
-            raise expired()
+            raise _forgotten() if purpose == "cookie" else expired()
         doc = await self._store.get(f"{_COLLECTION}/{credential_id}")
         if doc is None:
             raise signed_out()
         if moment(doc.data["expiresAt"]) <= now:
-            raise expired()
+            raise _forgotten()
         identity = Identity(
             uid=doc.data["uid"],
             email=doc.data["email"],

@@ -10,6 +10,7 @@ from server.operations.news_config import ADMIN_GET_NEWS_CONFIG, ADMIN_SET_NEWS_
 from server.operations.people import APPROVE_USER, MINT_INVITE, REJECT_USER, REVOKE_USER
 from server.operations.pipeline import RUN_NEWS_PIPELINE, SCHEDULED_NEWS_PIPELINE
 from server.operations.preferences import SET_PREFERRED_STYLE, SET_SESSION_STYLE
+from server.operations.return_links import MINT_SIGN_IN_LINK
 from server.operations.sessions import DELETE_SESSION, END_SESSION, REOPEN_SESSION
 from server.operations.speech import SPEAK_TEXT
 from server.operations.topics import GROUND_TOPIC
@@ -31,6 +32,7 @@ OPERATIONS = Registry(
         REJECT_USER,
         REVOKE_USER,
         MINT_INVITE,
+        MINT_SIGN_IN_LINK,
         ADMIN_GET_NEWS_CONFIG,
         ADMIN_SET_NEWS_CONFIG,
         ADMIN_CREATE_TOPIC,

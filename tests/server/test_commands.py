@@ -295,3 +295,19 @@ async def test_a_store_that_cannot_be_opened_is_told_in_a_sentence(say: Say, dat
 
 def test_a_table_is_as_wide_as_its_cells() -> None:
     assert table(("A", "B"), [("long", "x"), ("s", "")]) == "A     B\nlong  x\ns"
+
+
+@pytest.mark.req("AUTH-2")
+async def test_a_link_for_somebody_whose_browser_has_forgotten_them(
+    say: Say, store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await add_user(store, "u1", Role.APPROVED, "ada@example.org")
+    code, out, _ = await say("users", "link", "ada@example.org", "--url", "https://tutor.example/")
+    assert code == 0
+    assert out.startswith("https://tutor.example/web/#/signin/")
+    link = await OneTimeLinks(store, SystemClock()).peek(out.strip().rpartition("/")[2])
+    assert (link.kind, link.uid) == ("return", "u1")
+    monkeypatch.setenv("PIDJIN_PUBLIC_URL", "https://learn.example")
+    assert (await say("users", "link", "u1"))[1].startswith("https://learn.example/web/#/signin/")
+    code, _, err = await say("users", "link", "bo@example.org")
+    assert (code, "there is no user" in err) == (1, True)
