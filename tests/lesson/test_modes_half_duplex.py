@@ -106,6 +106,7 @@ async def test_what_was_typed_too_early_is_answered_in_its_own_bubble(tmp_path: 
 async def test_a_session_that_keeps_dropping_leaves_the_lesson_open(
     tmp_path: Path, config: dict[str, Any]
 ) -> None:
+    """T10: after the last attempt the page knows where it stands, and the lesson goes on."""
     script = Script().on("ready", close(1011), times=9)
     engine = ScriptedEngine(generate=Agent(), threads=True)
     async with house(tmp_path, engine, script, config=config) as home:

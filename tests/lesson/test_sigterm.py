@@ -107,12 +107,49 @@ async def test_sigterm_stores_the_finished_exchange_and_exits_in_order(tmp_path:
     assert [turn["userText"] for turn in doc.data["turns"]] == ["Keep this."]
 
 
+@pytest.mark.req("CARD-17", "OBS-27")
+async def test_sigterm_waits_for_all_of_three_lessons(tmp_path: Path) -> None:
+    """T28: one is idle, in one the tutor speaks, one has just been asked; all are heard to an end
+    and stored before the process is gone."""
+    line = "word " * 40 + "end."
+    async with (
+        LocalGemini(ScriptedEngine(replies=[[line]])) as gemini,
+        running(tmp_path, gemini) as (door, process),
+    ):
+        admin = Person(door, "dev", DEV_TOKEN)  # type: ignore[arg-type]
+        topic = await admin.ground()
+        async with (
+            admin.call(topic) as idle,
+            admin.call(topic) as speaking,
+            admin.call(topic) as asked,
+        ):
+            speaking.type("Go on.")
+            await speaking.hears(0.5)
+            asked.type("And you?")
+            await until(lambda: asked.messages("user-transcription"), "asked")
+            process.send_signal(signal.SIGTERM)
+            calls = (idle, speaking, asked)
+            await until(lambda: all(call.farewell for call in calls), "all told", EXIT_S)
+            assert [call.farewell for call in calls] == ["shutdown"] * 3
+            assert all("restarts" in call.notices[0] for call in calls)
+            assert await asyncio.wait_for(process.wait(), EXIT_S) == 0
+        assert all(not live.open for live in gemini.sessions)
+    store = SqliteStore(tmp_path / "data" / "pidjin.sqlite3")
+    try:
+        kept = [await store.get(session_path(one.session_id)) for one in (speaking, asked)]
+    finally:
+        await store.close()
+    turns = [doc.data["turns"] if doc else [] for doc in kept]
+    told = [(turn["userText"], turn["text"]) for (turn,) in turns]
+    assert told == [("Go on.", line), ("And you?", line)]
+
+
 @pytest.mark.req("CARD-17")
 async def test_a_house_closes_with_an_observer_that_never_answers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """T28: what hangs is cut off at its deadline, and said so in the log."""
-    monkeypatch.setattr("server.lesson.DRAIN_S", 0.5)
+    monkeypatch.setattr("server.books.DRAIN_S", 0.5)
     go_on = threading.Event()
 
     def observe(model: str, request: Mapping[str, Any]) -> str | None:

@@ -21,6 +21,7 @@ SOUND = packets(tone(500, 48_000, 0.02))[0]
 
 @pytest.mark.req("RTC-21")
 async def test_a_vanished_peer_is_lost_within_5_s_a_muted_one_stays() -> None:
+    """T25: a closed tab that says no goodbye."""
     loop = asyncio.get_running_loop()
     async with MediaPlane(host="127.0.0.1", udp_port=0) as plane:
         gone, muted = Server(plane), Server(plane)
@@ -64,6 +65,7 @@ async def test_a_peer_that_is_heard_again_is_connected_again(
 
 
 async def test_a_goodbye_is_noticed_at_once() -> None:
+    """T25: a closed tab whose browser says it."""
     loop = asyncio.get_running_loop()
     async with call() as (server, client):
         since = loop.time()
@@ -243,7 +245,7 @@ async def test_the_end_of_the_plane_closes_its_peers() -> None:
 
 
 async def test_a_page_that_leaves_while_messages_flow_leaves_no_error() -> None:
-    """The library alone: 'Task exception was never retrieved … Cannot send encrypted data'."""
+    """T25. The library alone: 'Task exception was never retrieved … Cannot send encrypted data'."""
     async with call() as (server, client):
         hook = server.peer._voice._hook
         # DTLS is over, SCTP does not know yet: the moment in which a page leaves.
