@@ -8,16 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from pydantic import BaseModel
-
 from media import turn_events as ev
 from media.gate import Gate, GateStep
 from media.live.link import LiveLink
 from media.modes import agent_events as ag
 from media.modes.segment import Segment
-from media.spans import MIC_TO_GATE, Spans
+from media.spans import MIC_TO_GATE
 from server import rtvi
 from server.microphone import LEVEL_EVERY_S
+from server.room import Room
 from server.talk_key import TalkKey
 from server.turn_metrics import TurnMetrics
 
@@ -49,15 +48,12 @@ class Ears:
         self,
         senses: Senses,
         handle: Callable[[ag.AgentEvent], None],
-        tell: Callable[[BaseModel | str], None],
-        tell_level: Callable[[BaseModel], None],
+        room: Room,
         metrics: TurnMetrics,
-        now: Callable[[], float],
-        spans: Spans,
     ) -> None:
         self._senses, self._handle = senses, handle
-        self._tell, self._tell_level, self._metrics = tell, tell_level, metrics
-        self._now, self._spans = now, spans
+        self._tell, self._tell_level, self._metrics = room.tell, room.tell_level, metrics
+        self._now, self._spans = room.now, room.spans
         self._key = TalkKey(senses.gate, lambda: False, handle)
         self._failures = 0
         self._level_at = 0.0
@@ -65,7 +61,7 @@ class Ears:
         self.listening = True
         self.replaying = False
         self.microphone_on = True
-        self.last_voice_at = now()
+        self.last_voice_at = room.now()
 
     # --- sound -----------------------------------------------------------------------------------
 

@@ -9,25 +9,20 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping
 
-from pydantic import BaseModel
-
 from agent.prompts.verbatim import verbatim_request
 from media import turn_events as ev
 from media.live import port
 from media.modes import agent_events as ag
 from media.modes.agent_voiced import AgentVoiced, State
 from media.modes.flow_c import TOOL, learner_text
+from media.modes.from_live import event_of
 from media.sound import BYTES_PER_MS, audible
-from media.spans import Spans
 from media.turns import State as TurnState
 from server.agent_desk import AgentDesk
 from server.agent_ears import Ears, Senses
-from server.agent_ports import AgentPorts
 from server.agent_voice import AgentVoice
-from server.captions import Captions
-from server.errands import Errands
-from server.errors import PidjinError
-from server.turn_metrics import TurnMetrics, TurnSpans
+from server.room import Room
+from server.turn_metrics import TurnMetrics
 
 log = logging.getLogger(__name__)
 
@@ -35,45 +30,27 @@ _SHOWN = {State.LISTENING: TurnState.IDLE, State.SPEAKING: TurnState.TUTOR}
 
 
 class AgentTalk:
-    """`tell` reaches the page; `denied` is called when the learner has lost access (RTC-20)."""
+    """`senses` are its own, what it shares with the rest of the lesson is in the room."""
 
     def __init__(
         self,
         senses: Senses,
         machine: AgentVoiced,
-        *,
-        captions: Captions,
-        tell: Callable[[BaseModel | str], None],
-        tell_level: Callable[[BaseModel], None],
-        ports: AgentPorts,
-        errands: Errands,
-        denied: Callable[[PidjinError], None],
-        now: Callable[[], float],
-        spans: Spans,
+        room: Room,
     ) -> None:
-        self._senses, self._machine, self._captions = senses, machine, captions
-        self._tell, self._now = tell, now
+        self._senses, self._machine = senses, machine
+        self._captions, self._tell, self._now = room.captions, room.tell, room.now
         self.metrics = TurnMetrics()
-        self._ears = Ears(senses, self._handle, tell, tell_level, self.metrics, now, spans)
-        self._desk = AgentDesk(ports, errands, self._handle, tell, denied, now)
-        self._voice = AgentVoice(
-            handle=self._handle,
-            tell=tell,
-            tell_level=tell_level,
-            replaying=self._replaying,
-            metrics=self.metrics,
-            now=now,
-            spans=spans,
+        self._ears = Ears(senses, self._handle, room, self.metrics)
+        self._desk = AgentDesk(
+            room.ports, room.errands, self._handle, room.tell, room.denied, room.now
         )
+        self._voice = AgentVoice(room, self._handle, self._replaying, self.metrics)
         self._reply_text = ""
         self._speech_on = True
-        self._used_at = now()
-        self.on_deadline_changed: Callable[[], None] = lambda: None
-        captions.barge_in = False
-
-    def each_turn(self, told: Callable[[TurnSpans], None]) -> None:
-        """`told` gets the times of each turn that ends."""
-        self._voice.on_turn = told
+        self._used_at = room.now()
+        self.on_deadline_changed: Callable[[], None] = room.armed
+        room.captions.barge_in = False
 
     # --- sound ----------------------------------------------------------------------------------
 
@@ -114,30 +91,16 @@ class AgentTalk:
     # --- the Live session -----------------------------------------------------------------------
 
     def live(self, event: port.LiveEvent) -> None:
-        at = self._now()
         match event:
-            case port.Interrupted():
-                self._handle(ev.ReplyInterrupted(at))
             case port.ReplyAudio(pcm=pcm, rate=rate):
-                self._heard_live(pcm, rate, at)
-            case port.ReplyText(text=text) | port.PlainText(text=text):
-                self._handle(ev.TutorWords(at, text))
-            case port.LearnerText(text=text, finished=finished, interim=interim):
-                self._handle(ev.LearnerWords(at, text, finished, interim))
-            case port.Activity(started=started):
-                if not self._senses.brackets:
-                    self._handle(ag.Activity(at, started))
-            case port.GenerationComplete():
-                self._handle(ev.GenerationCompleted(at))
-            case port.TurnComplete(interaction=interaction, reason=reason):
-                in_progress = interaction is port.Interaction.IN_PROGRESS
-                self._handle(ev.TurnCompleted(at, in_progress, reason))
+                self._heard_live(pcm, rate, self._now())
             case port.ToolCall(call_id=call_id, name=name, args=args):
-                self._called(call_id, name, args, at)
-            case port.ToolCancelled(call_ids=call_ids):
-                self._handle(ag.CallsCancelled(at, call_ids))
+                self._called(call_id, name, args, self._now())
+            case port.Activity() if self._senses.brackets:
+                pass  # our own gate has said so
             case _:
-                pass
+                if (told := event_of(event, self._now())) is not None:
+                    self._handle(told)
 
     def _heard_live(self, pcm: bytes, rate: int, at: float) -> None:
         """Leading silence is nothing heard: it neither plays nor calls the fallback off."""

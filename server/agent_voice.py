@@ -7,14 +7,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 
-from pydantic import BaseModel
-
 from media import turn_events as ev
 from media.playout import Playout
 from media.sound import RATE
-from media.spans import LEARNER_TO_TUTOR, REPLY_TO_RTP, Spans
+from media.spans import LEARNER_TO_TUTOR, REPLY_TO_RTP
 from server.replays import Replays
-from server.turn_metrics import TurnMetrics, TurnSpans
+from server.room import Room
+from server.turn_metrics import TurnMetrics
 
 log = logging.getLogger(__name__)
 
@@ -24,23 +23,18 @@ class AgentVoice:
 
     def __init__(
         self,
-        *,
+        room: Room,
         handle: Callable[[ev.TurnEvent], None],
-        tell: Callable[[BaseModel | str], None],
-        tell_level: Callable[[BaseModel], None],
         replaying: Callable[[bool], None],
         metrics: TurnMetrics,
-        now: Callable[[], float],
-        spans: Spans,
     ) -> None:
-        self._handle, self._tell, self._tell_level = handle, tell, tell_level
-        self._metrics, self._now, self._spans = metrics, now, spans
+        self._room, self._handle, self._metrics = room, handle, metrics
+        self._now, self._tell = room.now, room.tell
         self._playout = Playout(on_started=self._started, on_drained=self._drained)
-        self.replays = Replays(self._playout, tell, replaying)
+        self.replays = Replays(self._playout, room.tell, replaying)
         self._byte_at: float | None = None
-        self.sounded_at = now()
+        self.sounded_at = room.now()
         self.reply_s: float | None = None
-        self.on_turn: Callable[[TurnSpans], None] = lambda spans: None
 
     # --- what goes in -----------------------------------------------------------------------------
 
@@ -83,7 +77,7 @@ class AgentVoice:
 
     def _started(self, turn_id: str, at: float) -> None:
         if self._byte_at is not None and not self._metrics.heard(turn_id):
-            self._spans.add(REPLY_TO_RTP, self._now() - self._byte_at)
+            self._room.spans.add(REPLY_TO_RTP, self._now() - self._byte_at)
         self._metrics.sounded(turn_id, at)
         self._tell("bot-started-speaking")
         self._handle(ev.PlayoutStarted(at, turn_id))
@@ -108,7 +102,7 @@ class AgentVoice:
         spans = self._metrics.finished(turn_id, self._now())
         if spans.gate is not None and spans.learner_to_tutor is not None:
             self.reply_s = spans.learner_to_tutor
-            self._spans.add(LEARNER_TO_TUTOR, self.reply_s)
+            self._room.spans.add(LEARNER_TO_TUTOR, self.reply_s)
         log.debug("turn_metrics", extra=spans.log_fields())
-        self._tell_level(spans.message())
-        self.on_turn(spans)
+        self._room.tell_level(spans.message())
+        self._room.timed(spans)

@@ -140,22 +140,7 @@ class Floor:
         return talk
 
     def _by_agent(self, senses: Senses, voicing: Voicing) -> AgentTalk:
-        room = self._room
-        talk = AgentTalk(
-            senses,
-            AgentVoiced(voicing, prefix=_prefix()),
-            captions=room.captions,
-            tell=room.tell,
-            tell_level=room.tell_level,
-            ports=room.ports,
-            errands=room.errands,
-            denied=room.denied,
-            now=room.now,
-            spans=room.spans,
-        )
-        talk.each_turn(room.timed)
-        talk.on_deadline_changed = room.armed
-        return talk
+        return AgentTalk(senses, AgentVoiced(voicing, prefix=_prefix()), self._room)
 
 
 def _prefix() -> str:

@@ -76,10 +76,10 @@ class Lesson:
         self._closing: asyncio.Task[None] | None = None
         self.silent = asyncio.Event()
         # What is told, what is written down, and when it ends.
-        self.channel = Channel(self._received, now)
+        self.channel = Channel(lambda got: self._wishes.take(got), now)
         self._captions = Captions(self._tell, ports.stamp, plan.uid, plan.scripts)
         self._books = Books(
-            Exchanges(ports.save, self._tell, self._steer, self._denied),
+            Exchanges(ports.save, self._tell, lambda text: self._steering.note(text), self._denied),
             Meter(ports.used, self._tell, ports.rates),
             HandleKeeper(ports.handles),
             StyleChange(ports.choose_style, self.restyled, self._tell),
@@ -119,7 +119,7 @@ class Lesson:
             spans=spans,
         )
         self._floor: Floor = Floor(plan, room, self._live.link)
-        self._steering = Steering(
+        self._steering: Steering = Steering(
             self._live,
             self._floor,
             agenda=lambda: self._agenda,
@@ -128,7 +128,7 @@ class Lesson:
         )
         self._turn_deadline = Deadline(guarded(lambda: self._floor.talk.time_passed(), None))
         # Who listens: the learner's page and peer.
-        self._wishes = Wishes(
+        self._wishes: Wishes = Wishes(
             self.channel,
             self._floor,
             self._captions,
@@ -240,19 +240,12 @@ class Lesson:
         return answer
 
     def fits(self, composition: LiveComposition) -> bool:
-        """Whether a new offer may go on with this lesson: the same topic, in the same mode, and
-        there is a Live session to go on in."""
-        plan = self.plan
-        known = (plan.topic_id, plan.mode, plan.model)
-        wanted = (composition.topic_id, composition.mode, composition.setup.model)
-        return known == wanted and not self._floor.degraded
+        """Whether a new offer may go on with this lesson, in the Live session that it has."""
+        return self.plan.fits(composition) and not self._floor.degraded
 
     @property
     def peer_id(self) -> str | None:
         return self._attendance.peer_id
-
-    def _received(self, got: rtvi.Received) -> None:
-        self._wishes.take(got)
 
     def _tell(self, message: BaseModel | str) -> None:
         if isinstance(message, rtvi.Agenda):
@@ -282,9 +275,6 @@ class Lesson:
         if not self.stopping:
             self._tell(rtvi.Notice(text=STYLE_NEXT, code="style"))
             self._steering.restyle()
-
-    def _steer(self, update: str) -> None:
-        self._steering.update(update)
 
     def _denied(self, error: PidjinError) -> None:
         self.stop("signed-out" if error.code is Code.UNAUTHENTICATED else "access")

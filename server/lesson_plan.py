@@ -62,6 +62,11 @@ class LessonPlan:
         """The Live model words its replies itself."""
         return self.mode is VoiceMode.NATIVE
 
+    def fits(self, composition: LiveComposition) -> bool:
+        """Whether an offer that is composed now is about the same topic, in the same mode."""
+        known = (self.topic_id, self.mode, self.model)
+        return known == (composition.topic_id, composition.mode, composition.setup.model)
+
     @property
     def gate(self) -> GateSettings:
         """RTC-8: the service hears enough silence to end the turn by itself; without its

@@ -19,6 +19,7 @@ from media.plane import MediaPlane
 from media.spans import Spans
 from server import deleted_sessions
 from server.access_watch import watch_access
+from server.admission import give_way
 from server.announcements import (
     Announcement,
     RoleChanged,
@@ -30,9 +31,10 @@ from server.books import DRAIN_S
 from server.callers import Caller
 from server.context import Context
 from server.ending import SENTENCE_S
-from server.errors import Code, Refused, Unavailable, denied, invalid
+from server.errors import Unavailable, denied, invalid
 from server.lesson import CLOSE_S, Lesson
 from server.lesson_plan import LessonPlan, plan_of, ports_of
+from server.lesson_samples import samples_of
 from server.lesson_totals import LessonTotals
 from server.live_setup import LiveComposition, compose_live
 from server.locks import SessionLocks
@@ -44,11 +46,6 @@ from server.voice_sessions import VoiceSessions
 
 log = logging.getLogger(__name__)
 
-# One person, several tabs on several conversations: more is a mistake or an abuse.
-LESSONS_PER_LEARNER = 3
-# Beyond this a process would stutter (design 10: 32 lessons a core are the budget).
-LESSONS_MAX = 128
-QUANTILES = (0.5, 0.95, 0.99)
 
 RESTARTING = "The server restarts. Please try again in a moment."
 
@@ -164,7 +161,8 @@ class Lessons:
         plan, ends_at = await self._resumed(plan)
         if self._draining:
             raise Unavailable(RESTARTING)
-        self._make_room(caller.uid)
+        for lesson in give_way(self._by_session.values(), caller.uid):
+            lesson.stop("superseded")
         handles = self._voice_sessions.place(plan, ends_at)
         ports = ports_of(ctx, caller, plan, style, handles)
         lesson = Lesson(plan, ports, self._plane, self._connector, self.spans)
@@ -181,24 +179,6 @@ class Lessons:
         task.add_done_callback(self._tasks.discard)
         ctx.metrics.count("pidjin_lessons_opened_total")
         return opened
-
-    def _make_room(self, uid: str) -> None:
-        """For one more lesson of this person. What they have left behind, or never joined, gives
-        way, oldest first: of a page that offers again and again only the newest offer counts."""
-        mine = self._of(lambda one: one.plan.uid == uid and not one.stopping)
-        absent = [one for one in mine if one.vitals.line is None]
-        absent.sort(key=lambda one: one.vitals.joined)
-        over = len(mine) - LESSONS_PER_LEARNER + 1
-        if over > len(absent):
-            raise Refused(
-                Code.RESOURCE_EXHAUSTED,
-                f"You have {len(mine)} voice lessons open. Close one of them first.",
-                retry_after_s=15,
-            )
-        if len(self._by_session) >= LESSONS_MAX:
-            raise Unavailable("All lines are busy. Please try again in a minute.", retry_after_s=60)
-        for lesson in absent[: max(0, over)]:
-            lesson.stop("superseded")
 
     async def _resumed(self, plan: LessonPlan) -> tuple[LessonPlan, datetime]:
         """The plan with the Live session that a process before this one has left, and what is left
@@ -312,13 +292,4 @@ class Lessons:
         return len(self._by_session)
 
     def _samples(self) -> Iterable[Sample]:
-        yield "pidjin_lessons", (), float(len(self._by_session))
-        yield from self._totals.samples(one.vitals.figures for one in self.running())
-        yield "pidjin_tasks", (), float(len(asyncio.all_tasks()))
-        lateness = self._plane.pacer.lateness
-        for label, late in (("0.5", lateness.p50), ("0.99", lateness.p99)):
-            yield "pidjin_pacer_lateness_seconds", (("quantile", label),), late
-        for name in self.spans.names():
-            quantiles = self.spans.quantiles(name, QUANTILES)
-            for q, value in zip(QUANTILES, quantiles, strict=False):
-                yield "pidjin_span_seconds", (("quantile", str(q)), ("span", name)), value
+        return samples_of(self.running(), self._totals, self._plane, self.spans)

@@ -28,7 +28,7 @@ class Steering:
         self._agenda, self._stopping = agenda, stopping
         self.last_minute = LastMinute(tell, self._wrap_up)
 
-    def update(self, text: str) -> None:
+    def note(self, text: str) -> None:
         """What the observer has decided."""
         if not self._stopping():
             self._live.link.context(self.last_minute.steered(text))
