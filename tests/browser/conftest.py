@@ -61,7 +61,15 @@ PARTS = {
 
 def need(*programs: str) -> None:
     """Skips (in CI: fails) when a program is missing, with the line that installs it."""
-    missing = [program for program in programs if shutil.which(program) is None]
+    _need([program for program in programs if shutil.which(program) is None])
+
+
+def need_file(file: Path) -> None:
+    """The same for data."""
+    _need([] if file.exists() else [str(file)])
+
+
+def _need(missing: list[str]) -> None:
     if missing:
         reason = f"not installed: {', '.join(missing)} (make system-deps)"
         if os.environ.get("CI"):
