@@ -12,7 +12,6 @@ import contextlib
 import random
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Any, TypeVar
 
 import google.auth
@@ -21,22 +20,20 @@ from google.api_core import exceptions as api
 from google.auth import exceptions as auth
 from google.cloud.firestore_v1.services.firestore import FirestoreAsyncClient
 from google.cloud.firestore_v1.services.firestore.transports import FirestoreGrpcAsyncIOTransport
-from google.cloud.firestore_v1.types import common, firestore, query
+from google.cloud.firestore_v1.types import firestore, query
 
 from server.store import firestore_wire as wire
+from server.store.firestore_errors import translated
+from server.store.firestore_transaction import FirestoreTransaction
 from server.store.port import (
     DEFAULT_ATTEMPTS,
     DEFAULT_LIMIT,
-    AlreadyExists,
     CannotOpen,
     Conflict,
     Doc,
     Document,
-    Invalid,
-    NotFound,
     StoreDown,
     StoreError,
-    TooLarge,
     Transaction,
 )
 
@@ -200,7 +197,7 @@ class FirestoreStore:
         earlier = b""
         for attempt in range(attempts):
             try:
-                async with _FirestoreTransaction(self, earlier) as transaction:
+                async with FirestoreTransaction(self, earlier) as transaction:
                     result = await work(transaction)
                 return result
             except Conflict:
@@ -258,101 +255,3 @@ class FirestoreStore:
                 f"the key file of a service account ({str(error) or 'none were found in time'})"
             ) from error
         return FirestoreAsyncClient(credentials=credentials)
-
-
-class _FirestoreTransaction:
-    """One attempt. Begun by its first read; commits at exit, or rolls back when left by an error.
-
-    `lost`: this attempt lost against another one and may be repeated.
-    """
-
-    def __init__(self, store: FirestoreStore, earlier: bytes) -> None:
-        self._store = store
-        self._earlier = earlier
-        self._reading = asyncio.Lock()
-        self._writes: list[Any] = []
-        self.id = b""
-        self.lost = False
-
-    async def __aenter__(self) -> _FirestoreTransaction:
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
-        try:
-            if error is None and self._writes:
-                with self._contended():
-                    await self._store.commit(self._writes, self.id)
-                return
-        except BaseException:
-            await self._roll_back()
-            raise
-        await self._roll_back()
-
-    async def get(self, path: str) -> Doc | None:
-        if self._writes:
-            raise Invalid("read after write in a transaction")
-        request = firestore.BatchGetDocumentsRequest(documents=[self._store.names.document(path)])
-        async with self._reading:
-            if self.id:
-                request.transaction = self.id
-            else:
-                again = common.TransactionOptions.ReadWrite(retry_transaction=self._earlier)
-                request.new_transaction = common.TransactionOptions(read_write=again)
-            with self._contended():
-                doc, began = await self._store.read(request)
-            self.id = self.id or began
-        return doc
-
-    def create(self, path: str, data: Document) -> None:
-        self._writes.append(wire.create(self._store.names, path, data))
-
-    def set(self, path: str, data: Document) -> None:
-        self._writes.append(wire.replace(self._store.names, path, data))
-
-    def update(self, path: str, fields: Mapping[str, Any]) -> None:
-        self._writes.append(wire.update(self._store.names, path, fields))
-
-    def delete(self, path: str) -> None:
-        self._writes.append(wire.delete(self._store.names, path))
-
-    @contextlib.contextmanager
-    def _contended(self) -> Any:
-        try:
-            yield
-        except Conflict:
-            self.lost = True
-            raise
-
-    async def _roll_back(self) -> None:
-        if self.id:
-            await self._store.roll_back(self.id)
-
-
-def translated(error: api.GoogleAPICallError) -> StoreError:
-    """What an answer of the service means to the application."""
-    text = str(error.message)
-    match error:
-        case api.AlreadyExists():
-            return AlreadyExists(text)
-        case api.NotFound():
-            # Also the answer of a project that has no such database.
-            return StoreDown(text) if "The database" in text else NotFound(text)
-        case api.FailedPrecondition():
-            # "The query requires an index": a mistake of the deployment, not a lost race.
-            return StoreError(text) if "index" in text.lower() else Conflict(text)
-        case api.Aborted():
-            return Conflict(text)
-        case api.InvalidArgument():
-            too_large = "maximum" in text and "size" in text
-            return TooLarge(text) if too_large else Invalid(text)
-        case api.Unknown() | api.ServerError() | api.Cancelled() | api.TooManyRequests():
-            return StoreDown(text)
-        case api.Forbidden() | api.Unauthorized():
-            return StoreDown(text)
-        case _:
-            return StoreError(text)

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from google.api_core import exceptions as api
 
-from server.store.firestore import Deadlines, FirestoreStore, translated
+from server.store.firestore import Deadlines, FirestoreStore
+from server.store.firestore_errors import translated
 from server.store.port import (
     CannotOpen,
     Conflict,
