@@ -121,6 +121,7 @@ class FakeConnector:
         self.trace = Trace()
         self.setups: list[LiveSetup] = []
         self.sessions: list[FakeSession] = []
+        self.accepted: list[bool] = []
         self.release = asyncio.Event()
         self._script = list(script)
 
@@ -128,6 +129,7 @@ class FakeConnector:
         self.trace.add("connect", setup.handle)
         self.setups.append(setup)
         step = self._script.pop(0) if self._script else None
+        self.accepted.append(step is None)
         if isinstance(step, LiveRefused):
             raise step
         if step == "hang":
