@@ -196,21 +196,21 @@ async def test_two_learners_at_once(
 ) -> None:
     """Each hears an answer to their own words, and only that."""
     tides = "The moon pulls the water of the oceans. High tide follows the moon around the earth."
+    amiable, amiable_words = recording("0930")
+    water_words = "The moon pulls the water of the oceans."
+    water = line(water_words)
     async with (
         device("chromium", launch) as ada,
         device("chromium", launch, card=other_card) as bob,
     ):
         await sign_up(ada, server, "Ada")
         await sign_up(bob, server, "Bob")
-        await start_document(ada)
+        await start_document(ada, DASHWOOD)
         await start_document(bob, tides)
         await mic_on(ada)
         await mic_on(bob)
         started = time.monotonic()
-        await asyncio.gather(
-            say(card, line("A vaccine shows the immune system a harmless piece of the germ.")),
-            say(other_card, line("The moon pulls the water of the oceans.")),
-        )
+        await asyncio.gather(say(card, amiable), say(other_card, water))
         for page in (ada, bob):
             await until(lambda page=page: _count(page, TUTOR, 2), "a reply", 30)
         for page in (ada, bob):
@@ -218,11 +218,9 @@ async def test_two_learners_at_once(
                 lambda page=page: _is(status(page), "Listening — speak now…"), "reply ended", 40
             )
         await asyncio.sleep(0.3)
-        for page, own, words_said in (
-            (ada, card, "immune system germ"),
-            (bob, other_card, "moon water oceans"),
-        ):
-            assert alike(words_said, await page.text(LEARNER)) >= 0.5
+        for page, own, words_said in ((ada, card, amiable_words), (bob, other_card, water_words)):
+            said = await page.text(LEARNER)
+            assert alike(words_said, said) >= 0.75, said
             heard = await asyncio.to_thread(recognise, own.heard(started))
             reply = await page.text(TUTOR)
             assert alike(reply, heard) >= 0.6, (reply, heard)
