@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from media import turn_events as ev
 from media.fence import FENCE_S, Fence
-from media.turn_limits import EMPTY_S, TYPED_MAX
+from media.turn_limits import EMPTY_S, FORMULATING_S, TYPED_MAX
 from media.turns import State, Turns
 from tests.media.turn_script import Script
 
@@ -161,6 +161,30 @@ def test_late_output_is_old_only_as_long_as_the_fence_stands() -> None:
     script.wait(0.2)
     script.feed(ev.TutorAudioArrived(script.at, 100))
     assert script.turns.accepts_audio
+
+
+@pytest.mark.req("OWN-78")
+def test_an_answer_that_comes_late_is_taken_for_the_next_one_in_order() -> None:
+    """Accepted: one that is missing cannot be told from it. Each answer has one turn all the same,
+    and none is given twice."""
+    script = Script()
+    script.feed(ev.Typed(script.at, "First question.", "r1"))
+    script.wait(FORMULATING_S + 1)
+    assert script.of(ev.DropReply) == [ev.DropReply(ev.TurnId("t1"), "silent_turn")]
+    script.feed(ev.Typed(script.at, "Second question.", "r2"))
+    script.answer("To the first.", ms=500)
+    script.complete()
+    script.wait(0.5)
+    script.drain()
+    script.wait(1.0)
+    script.answer("To the second.", ms=500)
+    script.complete()
+    script.wait(0.5)
+    script.drain()
+    told = {effect.turn_id: effect.text for effect in script.of(ev.ShowTutor)}
+    assert told == {"t2": "To the first.", "t3": "To the second."}
+    finished = [(one.turn_id, one.learner_text) for one in script.of(ev.FinishTurn)]
+    assert finished == [("t2", "Second question.")]
 
 
 @pytest.mark.req("OWN-76")
