@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Any
 
 from local_gemini.engine import Generated
 from server.clock import stamp
 from server.news.catalog import catalog_path, item_id, new_item
-from tests.server.world import World
+from tests.server.world import World, news_theme_of
 
 SEARCHED = {"webSearchQueries": ["news"]}
 THEMES = ("science", "climate", "AI", "politics-policy", "trending-viral")
+STATUS = "topicPipelineStatus/20260115"
+NOTHING = dict.fromkeys(THEMES, 0)
 
 
 def story(title: str, **changes: Any) -> dict[str, Any]:
@@ -61,3 +63,8 @@ async def titles(world: World) -> list[str]:
     """Titles in the catalog, sorted."""
     docs = await world.ctx.store.query("topicCatalog", limit=1000)
     return sorted(doc.data["title"] for doc in docs)
+
+
+def searches(world: World) -> list[Mapping[str, Any]]:
+    """The requests for stories that the model has had."""
+    return [request for _, request in world.model.requests if news_theme_of(request)]
