@@ -39,6 +39,11 @@ FRAME: tuple[Rule, ...] = (
         "talk about it. It outranks your own idea of what is covered.",
     ),
     Rule("PROMPT-27", "If you hear noise without speech, stay silent."),
+    Rule(
+        "OWN-48",
+        "Asked to switch the voice or the service behind it, say that the app manages that "
+        "selection, and go on with the lesson.",
+    ),
 )
 
 

@@ -92,7 +92,7 @@ IN_SCOPE = (
         f"PROMPT-{n}"
         for n in (*range(1, 8), *range(11, 21), *range(23, 28), *range(29, 35), 36, 37)
     ]
-    + ["OBS-18"]
+    + ["OBS-18", "OWN-48"]
 )
 
 
@@ -167,6 +167,8 @@ def test_every_rule_is_written_exactly_once() -> None:
     "PROMPT-36",
     "PROMPT-37",
     "OBS-18",
+    "OWN-48",
+    "OWN-49",
 )
 @pytest.mark.parametrize("table", TABLES)
 def test_every_rule_reaches_its_prompt_once(table: str) -> None:
@@ -244,6 +246,7 @@ MARKERS = {
     "PROMPT-36": ["Write down", "do not answer", "exactly"],
     "PROMPT-37": ["word for word", "between the two marker lines", "nothing but"],
     "OBS-18": ["coveredAngles", "explained", "mention it", "not enough"],
+    "OWN-48": ["switch", "service", "the app manages that selection"],
 }
 
 
