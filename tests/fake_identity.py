@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import secrets
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -224,8 +224,14 @@ def _error(status: int, message: str) -> web.Response:
 
 
 @asynccontextmanager
-async def fake_identity(patch: pytest.MonkeyPatch) -> AsyncIterator[FakeIdentity]:
-    """Points firebase-admin and our own calls at it: the addresses are module constants."""
+async def fake_identity(
+    patch: pytest.MonkeyPatch,
+    page: Callable[[FakeIdentity], web.AbstractRouteDef] | None = None,
+) -> AsyncIterator[FakeIdentity]:
+    """Points firebase-admin and our own calls at it: the addresses are module constants.
+
+    `page`: the route of Google's own page, for browsers.
+    """
     fake = FakeIdentity()
     app = web.Application()
     app.router.add_get("/keys", fake.keys)
@@ -233,6 +239,8 @@ async def fake_identity(patch: pytest.MonkeyPatch) -> AsyncIterator[FakeIdentity
     app.router.add_post("/v1/accounts:createAuthUri", fake.create_auth_uri)
     app.router.add_post("/v1/accounts:signInWithIdp", fake.sign_in_with_idp)
     app.router.add_post("/v1/token", fake.renew)
+    if page is not None:
+        app.add_routes([page(fake)])
     async with TestServer(app) as server:
         fake.url = str(server.make_url("")).rstrip("/")
         patch.delenv("FIREBASE_AUTH_EMULATOR_HOST", raising=False)
