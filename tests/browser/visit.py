@@ -31,6 +31,9 @@ TWENTY_POINTS = "# Twenty moons\n\n" + "\n".join(
     f"{days}. Moon {name} circles its planet once in {days} days."
     for days, name in enumerate(MOONS.split(), 1)
 )
+# A breach in the console of its own words, also where a browser would only report it.
+BREACHES = """document.addEventListener('securitypolicyviolation', (breach) =>
+  console.error(`Content Security Policy: ${breach.violatedDirective} ${breach.blockedURI}`));"""
 _addresses = itertools.count(1)
 _emails = itertools.count(1)
 ROOT = Path(__file__).parent.parent.parent
@@ -211,6 +214,7 @@ class Visits:
         browser = browser or await self._launch("chromium")
         context = await browser.new_context(**{**options, **more})
         context.set_default_timeout(WAIT_MS)
+        await context.add_init_script(BREACHES)
         problems: list[str] = []
         strangers = _watch(context, self._server.url)
         try:
