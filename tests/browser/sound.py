@@ -7,6 +7,7 @@ and recognise the words that a person would have heard.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -14,6 +15,7 @@ import tempfile
 import threading
 import time
 from collections import deque
+from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 
@@ -99,6 +101,24 @@ class SoundCard:
         )
         self._talking = [p for p in self._talking if p.poll() is None] + [process]
         return process
+
+    @contextlib.contextmanager
+    def echo(self) -> Iterator[None]:
+        """An open room: what the loudspeaker plays comes back into the microphone, 40 ms later."""
+        number = self._pactl(
+            "load-module", "module-loopback",
+            "source=speaker.monitor", "sink=mouth", "latency_msec=40",
+        )  # fmt: skip
+        try:
+            yield
+        finally:
+            self._pactl("unload-module", number)
+
+    def _pactl(self, *words: str) -> str:
+        done = subprocess.run(
+            ["pactl", *words], check=True, env=self.environment, capture_output=True, text=True
+        )
+        return done.stdout.strip()
 
     def levels(self, since: float) -> list[tuple[float, float]]:
         """(time, RMS 0..1) of every 50 ms block the loudspeaker played after `since`."""
