@@ -1,10 +1,11 @@
 // Who may come in: approvals, users, invite links.
 import { signal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
 import { report, state, toast } from './actions.ts';
 import { call, read } from './api.ts';
 import { Icon } from './icons.tsx';
 import { useLive } from './live.ts';
-import { Stale } from './parts.tsx';
+import { IconButton, Stale } from './parts.tsx';
 import type { Role } from './state.ts';
 import { S } from './strings.ts';
 import { whoOf } from './usage.ts';
@@ -14,7 +15,8 @@ type User = { uid: string; email: string; displayName?: string; role: Role; crea
 
 const EVERY_MS = 5_000;
 const users = signal<User[] | null>(null);
-const invite = signal('');
+/** The last link that was made, and whom it is for. */
+const made = signal<{ label: string; url: string } | null>(null);
 
 const load = async (): Promise<void> => { users.value = (await read<{ users: User[] }>('admin/users?limit=100')).users; };
 
@@ -27,17 +29,29 @@ async function act(operation: 'approveUser' | 'rejectUser' | 'revokeUser', uid: 
   }
 }
 
+const urlOf = (kind: 'invite' | 'signin', code: string): string => new URL(`/web/#/${kind}/${code}`, location.origin).href;
+
 async function mint(): Promise<void> {
   try {
     const { code } = await call<{ code: string }>('mintInvite');
-    invite.value = new URL(`/web/#/invite/${code}`, location.origin).href;
+    made.value = { label: S.inviteMade, url: urlOf('invite', code) };
+  } catch (failure) {
+    await report(failure);
+  }
+}
+
+/** A way back in for somebody whose browser has forgotten them. */
+async function mintSignIn(user: User): Promise<void> {
+  try {
+    const { code } = await call<{ code: string }>('mintSignInLink', { uid: user.uid });
+    made.value = { label: S.signInLinkMade(whoOf(user)), url: urlOf('signin', code) };
   } catch (failure) {
     await report(failure);
   }
 }
 
 async function copy(): Promise<void> {
-  await navigator.clipboard.writeText(invite.value);
+  await navigator.clipboard.writeText(made.value?.url ?? '');
   toast(S.copied);
 }
 
@@ -58,6 +72,8 @@ function Row({ user }: { user: User }) {
         </p>
       </div>
       <div class="row-actions">
+        {user.role !== 'admin' && user.role !== 'rejected' && state.value.identity?.mode === 'local'
+          && <IconButton icon="link" label={S.signInLink(whoOf(user))} onClick={() => void mintSignIn(user)} />}
         {user.role !== 'approved' && user.role !== 'admin' && button(S.approve, 'approveUser', '')}
         {user.role === 'pending' && button(S.reject, 'rejectUser')}
         {user.role === 'approved' && button(S.revoke, 'revokeUser')}
@@ -78,6 +94,9 @@ function Group({ title, members, none }: { title: string; members: User[]; none:
 
 export function Users() {
   const stale = useLive(load, EVERY_MS);
+  const shown = useRef<HTMLInputElement>(null);
+  const url = made.value?.url;
+  useEffect(() => shown.current?.scrollIntoView({ block: 'nearest' }), [url]);
   const list = users.value ?? [];
   const pending = list.filter((user) => user.role === 'pending');
   const approved = list.filter((user) => user.role === 'approved' || user.role === 'admin');
@@ -89,12 +108,14 @@ export function Users() {
         <button type="button" class="button quiet" onClick={() => void mint()}><Icon name="link" />{S.invite}</button>
       </header>
       <Stale when={stale} />
-      {invite.value !== '' && (
-        <div class="card invite">
-          <label class="field">{S.inviteMade}<input readOnly value={invite.value} onFocus={(event) => event.currentTarget.select()} /></label>
-          {navigator.clipboard !== undefined && <button type="button" class="button small" onClick={() => void copy()}>{S.copy}</button>}
-        </div>
-      )}
+      <div role="status">
+        {made.value !== null && (
+          <div class="card invite">
+            <label class="field">{made.value.label}<input ref={shown} readOnly value={made.value.url} onFocus={(event) => event.currentTarget.select()} /></label>
+            {navigator.clipboard !== undefined && <button type="button" class="button small" onClick={() => void copy()}>{S.copy}</button>}
+          </div>
+        )}
+      </div>
       {users.value === null && !stale && <p class="hint" role="status">{S.loading}</p>}
       {users.value !== null && (
         <>
