@@ -37,6 +37,8 @@ log = logging.getLogger("server")
 # CARD-17: finished exchanges are stored before exit; nothing may hold the exit for longer.
 DRAIN_S = 10.0
 SHUTDOWN_S = 5.0
+# A connection that brings no whole request for so long is closed: silent ones cost a file each.
+IDLE_S = 75.0
 
 EXTRAS: Sequence[Extra] = (voice, news_schedule)
 
@@ -86,10 +88,7 @@ async def serve(settings: Settings, extras: Sequence[Extra] = EXTRAS) -> None:
         app = build_app(settings, extras=extras)
     except (OSError, SecretDamaged) as error:
         raise CannotStart(f"cannot use {settings.data_dir}: {error}") from error
-    # What aiohttp answers by itself, to a request that is none, names no versions either.
-    web_response.SERVER_SOFTWARE = SERVER  # type: ignore[attr-defined]
-    # Compressed bodies are refused by `bodies.read_json`, in our own words.
-    runner = web.AppRunner(app, access_log=None, shutdown_timeout=SHUTDOWN_S, auto_decompress=False)
+    runner = runner_of(app)
     try:
         await _set_up(runner, settings)
         site = web.TCPSite(runner, settings.host, settings.port, ssl_context=tls)
@@ -105,6 +104,20 @@ async def serve(settings: Settings, extras: Sequence[Extra] = EXTRAS) -> None:
         await drain(app[CONTEXT].drain)
     finally:
         await runner.cleanup()
+
+
+def runner_of(app: web.Application) -> web.AppRunner:
+    """aiohttp's own part, as careful as ours."""
+    # What aiohttp answers by itself, to a request that is none, names no versions either.
+    web_response.SERVER_SOFTWARE = SERVER  # type: ignore[attr-defined]
+    return web.AppRunner(
+        app,
+        access_log=None,
+        shutdown_timeout=SHUTDOWN_S,
+        # Compressed bodies are refused by `bodies.read_json`, in our own words.
+        auto_decompress=False,
+        keepalive_timeout=IDLE_S,
+    )
 
 
 async def _set_up(runner: web.AppRunner, settings: Settings) -> None:

@@ -11,6 +11,8 @@ import sys
 from datetime import UTC, datetime
 from typing import Any
 
+from aiohttp.http_exceptions import HttpProcessingError
+
 from server.settings import Settings, gemini_api_key
 
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
@@ -64,6 +66,14 @@ class JsonFormat(logging.Formatter):
         return scrub(json.dumps(entry, ensure_ascii=False, default=str))
 
 
+class NoHttp(logging.Filter):
+    """Keeps out what strangers send to the port that is no HTTP: no bug of ours, and endless."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        error = record.exc_info[1] if record.exc_info else None
+        return not isinstance(error, HttpProcessingError)
+
+
 def set_up(settings: Settings) -> None:
     """Replaces the root handlers; libraries stay at WARNING unless the level is DEBUG."""
     with_pii = settings.log_level == "DEBUG"
@@ -74,5 +84,6 @@ def set_up(settings: Settings) -> None:
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
     for name in ("server", "media", "agent", "local_gemini"):
         logging.getLogger(name).setLevel(settings.log_level)
+    logging.getLogger("aiohttp.server").addFilter(NoHttp())
     # ADK warns about answers without token counts at each warm-up.
     logging.getLogger("google_adk").setLevel(logging.ERROR)

@@ -168,7 +168,9 @@ def _of_http(error: web.HTTPException) -> PidjinError:
         return missing("There is nothing at this address.")
     if error.status == 413:
         return invalid("The request is too large.")
-    return invalid(error.reason)
+    if error.status == 405:
+        return invalid("This address does not take that method.")
+    return invalid(f"{error.reason}.")
 
 
 def guard(settings: Settings, limits: Limits, metrics: Metrics) -> Middleware:
