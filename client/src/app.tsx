@@ -1,6 +1,6 @@
 // The shell: app bar, navigation, toasts, and which screen is shown.
 import './app.css';
-import { signal } from '@preact/signals';
+import { effect, signal } from '@preact/signals';
 import { render } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { boot, chooseTab, dispatch, lesson, newTopic, preferStyle, signOut, state } from './actions.ts';
@@ -130,6 +130,7 @@ function Toast() {
 
 const App = () => <><Toast /><Screen /></>;
 
+effect(() => { document.title = lesson.value === null ? S.brand : S.pageTitle(lesson.value.grounded.topic); });
 document.documentElement.lang = LOCALE;
 document.documentElement.dir = DIRECTION;
 // Bookmarks never pin a version of the app.

@@ -13,6 +13,7 @@ const count = (n: number, one: string, other: string): string =>
 
 export const S = {
   brand: 'Pidjin',
+  pageTitle: (topic: string) => `${topic} — Pidjin`,
   preferredStyle: 'Preferred style…',
   preferredStyleTitle: 'Preferred style',
   preferredStyleBody: 'New conversations begin in this style.',

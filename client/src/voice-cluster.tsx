@@ -32,7 +32,7 @@ function PrivacyLight() {
   if (text === '') return null;
   return (
     <p class="light" data-on={sending.value}>{text}
-      {state.value.voice.features.includes('ptt') && <span class="hold-hint"> · {S.holdHint(nameOf(talkKey.value))}</span>}</p>
+      {state.value.voice.features.includes('ptt') && !state.value.voice.holding && <span class="hold-hint"> · {S.holdHint(nameOf(talkKey.value))}</span>}</p>
   );
 }
 
