@@ -28,7 +28,7 @@ from media.live.port import (
 )
 from media.live.receiver import Receiver
 from media.live.recovery import Lane, Recovery, Redial, Stop
-from media.live.rotation import Rotation
+from media.live.rotation import SHORTEST_S, Rotation
 from media.live.sender import Ending, Sender
 
 __all__ = [
@@ -44,9 +44,6 @@ __all__ = [
 ]
 
 _LOG = logging.getLogger(__name__)
-
-# A connection that the service leaves sooner than this counts as lost, not as a hand-over.
-SHORTEST_S = 5.0
 
 
 class LiveLink:
@@ -226,7 +223,7 @@ class LiveLink:
             return await self._sleep()
         if ending is Ending.ROTATE:
             self._stats.rotations += 1
-            if asyncio.get_running_loop().time() - opened_at > SHORTEST_S:
+            if asyncio.get_running_loop().time() - opened_at >= SHORTEST_S:
                 return self._redial()
             ending = LiveClosed(1001, "the service left at once", "peer")
         if ending is Ending.RENEW:

@@ -92,10 +92,14 @@ class Recovery:
         self._spent = self._invalid = self._policy = self._handle_refusals = 0
 
     def lost(self, closed: LiveClosed, *, resumable: bool) -> Redial | Stop:
-        """An open session ended by itself."""
+        """An open session ended by itself. A code of our own (1007: a frame that was no text)
+        says nothing about our setup."""
         self._handle_refusals = 0
         lane = Lane.RESUME if resumable else Lane.FRESH
-        return self._next(classify(closed.code, closed.reason), lane, closed.code, closed.reason)
+        fault = classify(closed.code, closed.reason)
+        if closed.by == "local":
+            fault = Fault.TRANSIENT
+        return self._next(fault, lane, closed.code, closed.reason)
 
     def refused(self, refused: LiveRefused, *, tried: Lane, first: bool) -> Redial | Stop:
         """A session could not be opened. `first`: the link has never been up."""

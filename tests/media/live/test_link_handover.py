@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from itertools import pairwise
 
 import pytest
 
@@ -97,5 +98,28 @@ def test_a_service_that_leaves_at_once_again_and_again_is_given_up() -> None:
                 await bench.settle(3)
             assert len(bench.connector.sessions) == 4
             assert bench.of(LinkFailed) == [LinkFailed("lost", "1001 the service left at once")]
+
+    run_virtual(main())
+
+
+@pytest.mark.req("VOICE-21")
+def test_a_session_that_is_sent_away_when_it_has_just_come_is_used_while_its_time_allows() -> None:
+    """T9: services that shut down one after the other cost neither a redial nor a hurry."""
+
+    async def main() -> None:
+        async with linked() as bench:
+            for number in range(6):
+                bench.session.say(Handle(f"h{number}", True), GoAway(50.0))
+                await bench.settle(5.1)
+            times = bench.connector.trace.times("connect")
+            assert [round(later - earlier, 3) for earlier, later in pairwise(times)] == [5.0] * 6
+            assert bench.link.stats.rotations == 6
+            assert bench.of(LinkFailed) == []
+            # Where less is announced the deadline stands, quiet or not.
+            bench.quiet = False
+            bench.session.say(GoAway(4.0))
+            began = asyncio.get_running_loop().time()
+            await bench.settle(3)
+            assert bench.connector.trace.times("close")[-1] == pytest.approx(began + 2.0, abs=0.01)
 
     run_virtual(main())

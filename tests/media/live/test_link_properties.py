@@ -34,6 +34,7 @@ _SERVICE = st.sampled_from(
     [
         GoAway(0.0),
         GoAway(1.0),
+        GoAway(4.0),
         GoAway(50.0),
         GoAway(1e9),
         Handle("h", True),

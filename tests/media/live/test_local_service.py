@@ -66,7 +66,7 @@ async def test_an_update_is_silent_and_a_typed_turn_is_answered() -> None:
 
 @pytest.mark.req("VOICE-21")
 async def test_a_goaway_is_handed_over_with_the_handle() -> None:  # T9
-    async with lesson(Script().on("turn_complete", go_away(50.0), n=1, session=1)) as here:
+    async with lesson(Script().on("turn_complete", go_away(400.0), n=1, session=1)) as here:
         await here.turn()
         await here.until(lambda: len(here.of(LinkUp)) == 2)
         first, second = here.service.sessions
