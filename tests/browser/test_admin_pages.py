@@ -117,8 +117,10 @@ async def test_an_invite_is_made_and_copied(visit: Visits) -> None:
 
 @pytest.mark.req("UI-49", "UI-50", "UI-51", "UI-52", "UI-53", "UI-54")
 @pytest.mark.usefixtures("no_news")
-async def test_a_news_topic_from_draft_to_hidden(visit: Visits) -> None:
-    async with visit("admin") as admin:
+@pytest.mark.parametrize("size", ["phone", "desktop"])
+async def test_a_news_topic_from_draft_to_hidden(visit: Visits, size: str) -> None:
+    title = f"Deep sea on a {size}"
+    async with visit("admin", size=size) as admin:
         page = admin.page
         await _section(admin, "news")
         await expect(admin.heading("News topics")).to_be_visible()
@@ -138,12 +140,12 @@ async def test_a_news_topic_from_draft_to_hidden(visit: Visits) -> None:
         await admin.button("Add news topic").click()
         await admin.dialog.get_by_role("button", name=words()["add"], exact=True).click()
         await expect(admin.dialog.get_by_role("alert")).to_be_visible()
-        await admin.dialog.get_by_label(words()["title"], exact=True).fill("Deep sea this week")
-        await admin.dialog.get_by_label(words()["searchQuery"]).fill("deep sea discoveries")
+        await admin.dialog.get_by_label(words()["title"], exact=True).fill(title)
+        await admin.dialog.get_by_label(words()["searchQuery"]).fill(f"{title} discoveries")
         await admin.dialog.get_by_role("button", name=words()["add"], exact=True).click()
         await expect(admin.dialog).to_have_count(0)
 
-        card = _row(admin, "Deep sea this week")
+        card = _row(admin, title)
         for action, then in (("Publish", "active"), ("Hide", "disabled"), ("Enable", "active")):
             await card.get_by_role("button", name=re.compile(f"^{action}")).click()
             await expect(card).to_contain_text(then)
@@ -238,8 +240,9 @@ async def test_who_used_how_much(visit: Visits) -> None:
 
 
 @pytest.mark.req("UI-60", "VOICE-62")
-async def test_a_running_lesson_is_seen_and_stopped(visit: Visits) -> None:
-    async with visit() as visitor, visit("admin") as admin:
+@pytest.mark.parametrize("size", ["phone", "desktop"])
+async def test_a_running_lesson_is_seen_and_stopped(visit: Visits, size: str) -> None:
+    async with visit(size=size) as visitor, visit("admin", size=size) as admin:
         await _section(admin, "lessons")
         await admin.see(words()["lessonsNone"])
         await visitor.start()

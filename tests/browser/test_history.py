@@ -26,8 +26,9 @@ async def test_nothing_yet(visit: Visits, size: str) -> None:
 
 
 @pytest.mark.req("UI-40", "UI-41", "UI-42", "UI-43", "TEST-13")
-async def test_list_resume_and_delete(visit: Visits) -> None:
-    async with visit() as visitor:
+@pytest.mark.parametrize("size", ["phone", "desktop"])
+async def test_list_resume_and_delete(visit: Visits, size: str) -> None:
+    async with visit(size=size) as visitor:
         page = visitor.page
         await visitor.start()
         await visitor.typed("A vaccine shows a harmless piece of a germ.")

@@ -88,6 +88,32 @@ async def test_each_code_has_its_sentence_and_the_turn_can_be_sent_again(visit: 
         await expect(visitor.tutor).to_have_count(1 + len(table))
 
 
+@pytest.mark.req("UI-60")
+@pytest.mark.parametrize("size", ["phone", "desktop"])
+async def test_a_failure_stays_until_it_is_read_and_a_notice_passes(
+    visit: Visits, size: str
+) -> None:
+    async with visit(size=size, open_page=False) as visitor:
+        await visitor.page.clock.install()
+        await visitor.open()
+        await visitor.start()
+        refuse = _refusal(503, "unavailable", "")
+        await visitor.page.route("**/api/dialogueTurn", refuse, times=1)
+        await visitor.type("Say it.")
+        await visitor.announced(words()["errorBusy"])
+        await visitor.page.locator("fieldset label", has_text="Lecture").click()
+        await visitor.toast("Style changes apply from the next reply.")
+        await visitor.page.clock.fast_forward(20_000)
+        toasts = visitor.page.locator(".toasts")
+        await expect(toasts.get_by_text("Style changes apply")).to_have_count(0)
+        await visitor.toast(words()["errorBusy"])
+        # Neither covers what is needed to go on.
+        await visitor.composer.fill("Once more")
+        await visitor.button("Send").click(trial=True)
+        await visitor.button(words()["dismiss"]).click()
+        await expect(toasts).to_be_empty()
+
+
 @pytest.mark.req("UI-60", "UI-59")
 async def test_an_opening_that_fails_can_be_asked_for_again(visit: Visits) -> None:
     async with visit() as visitor:

@@ -134,7 +134,8 @@ class Visitor:
         await expect(self.status).to_have_text(status)
 
     async def toast(self, text: str | re.Pattern[str]) -> None:
-        await expect(self.page.locator(".toasts")).to_have_text(text)
+        shown = self.page.locator(".toasts").get_by_text(text, exact=isinstance(text, str))
+        await expect(shown.first).to_be_visible()
 
     async def announced(self, text: str | re.Pattern[str]) -> None:
         """It is seen, and in a place that a screen reader reads out by itself."""
