@@ -39,6 +39,7 @@ from server.room import Room
 from server.steering import Steering
 from server.style_change import StyleChange
 from server.tracing import TracedConnector
+from server.turn_metrics import timed
 from server.turn_record import TurnRecord
 from server.vitals import Vitals
 from server.wishes import Wishes
@@ -112,7 +113,7 @@ class Lesson:
             errands=self._errands,
             record=self._record,
             finished=self._books.exchanges.add,
-            timed=ports.trace.turn,
+            timed=timed(ports.trace.turn, spans),
             denied=self._denied,
             armed=self._arm,
             now=now,

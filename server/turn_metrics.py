@@ -6,15 +6,19 @@ Times are monotonic seconds that come with the marks (OWN-11, CARD-13).
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from media.spans import Spans
 from server import rtvi
 
 # Turns under way at once are two or three; what never ends is dropped, oldest first.
 OPEN_MAX = 8
 # Speech that nobody answered for so long was noise: the next turn begins with its own.
 STALE_S = 20.0
+# `learner_to_tutor` is a span of its own, of spoken turns only.
+SAMPLED = ("gate", "live", "playout", "barge_in")
 
 
 @dataclass(slots=True)
@@ -80,6 +84,19 @@ class TurnSpans:
             **{name: round(at - start, 3) for name, at in moments.items()},
             **{f"{name}_s": round(span, 3) for name, span in spans.items() if span is not None},
         }
+
+
+def timed(trace: Callable[[TurnSpans], None], spans: Spans) -> Callable[[TurnSpans], None]:
+    """Takes the times of each turn to its trace, and to the spans of the process (`/metrics`)."""
+
+    def take(turn: TurnSpans) -> None:
+        trace(turn)
+        for name in SAMPLED:
+            seconds: float | None = getattr(turn, name)
+            if seconds is not None:
+                spans.add(f"turn_{name}", seconds)
+
+    return take
 
 
 class TurnMetrics:

@@ -48,4 +48,6 @@ async def test_every_turn_tells_its_times_to_page_and_log(
     for figures in (running, ended):
         assert "pidjin_turns_total 2\n" in figures
         assert "pidjin_lessons_asleep 0\n" in figures
+        for span in ("turn_gate", "turn_live", "turn_playout", "learner_to_tutor"):
+            assert f'pidjin_span_seconds{{quantile="0.5",span="{span}"}} ' in figures
         assert ada.uid not in figures
