@@ -1,4 +1,4 @@
-"""The silent word to a speaking tutor whose session is about to end. Pure."""
+"""What a speaking tutor is told whose session is about to end. Pure."""
 
 from __future__ import annotations
 
@@ -10,6 +10,13 @@ from agent.context_update import compose_context_update
 WRAP_UP = (
     "Session time: about one minute of this voice session is left; the conversation can go on "
     "later. Open nothing new. Say so in one sentence of your next reply and close the point."
+)
+
+# A prompt, when nobody has spoken since: the learner hears of it all the same.
+TIME_CHECK = "[TIME CHECK]"
+ANNOUNCE = (
+    f"{TIME_CHECK} About half a minute of this voice session is left, and nobody is speaking. Tell "
+    "the learner so in one short sentence, and that the conversation can go on later. Ask nothing."
 )
 
 

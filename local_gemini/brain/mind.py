@@ -15,6 +15,9 @@ from local_gemini.brain.vectors import Vectors
 from local_gemini.brain.walk import Walk
 
 HISTORY = 24
+TIME_NEARLY_OVER = (
+    "We have only a moment left in this voice session, and we can go on later where we stop."
+)
 
 
 class LocalMind:
@@ -30,9 +33,13 @@ class LocalMind:
         self._pending: set[int] = set()
         self._walk = self._new_walk(self._brief.agenda, self._brief.digest, self._brief.covered)
         self._walk.progress.opened = self._brief.learner_turns > 0
+        self._time_nearly_over = self._time_told = False
 
     def answer(self, learner: str) -> list[str]:
         """Sentences to be spoken, in order; never empty."""
+        if learner.startswith(prompt.TIME_CHECK):
+            self._time_told = True
+            return [TIME_NEARLY_OVER]
         before = set(self._walk.progress.covered)
         announces = self._walk.only_announces(learner)
         spoken = list(self._walk.step(learner).sentences)
@@ -44,6 +51,9 @@ class LocalMind:
                 self._walk.said(worded)
                 if not announces:
                     self._walk.progress.covered |= self._walk.judge.explained(worded)
+        if self._time_nearly_over and not self._time_told:
+            self._time_told = True
+            spoken = [TIME_NEARLY_OVER, *spoken]
         self._pending = self._walk.progress.covered - before
         self._history.append(("user", learner))
         self._history.append(("model", " ".join(spoken)))
@@ -55,6 +65,7 @@ class LocalMind:
         if update is None:
             return
         self._history.append(("user", text))
+        self._time_nearly_over = self._time_nearly_over or update.time_nearly_over
         state = self._walk.progress
         agenda = update.agenda or self._brief.agenda
         if agenda != tuple(point.title for point in self._walk.judge.points) or update.digest:

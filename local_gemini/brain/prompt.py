@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 STATE_UPDATE = "[TUTOR STATE UPDATE]"
+# The app asks for one sentence about the time that is left.
+TIME_CHECK = "[TIME CHECK]"
 STYLES = ("socratic", "conversational", "lecture")
 COVERED = "[covered]"
 
@@ -65,6 +67,7 @@ class Update:
     concluded: bool
     too_early: bool
     digest: tuple[str, ...]
+    time_nearly_over: bool = False
 
 
 def ground_task(text: str) -> GroundTask | None:
@@ -151,6 +154,7 @@ def update(text: str) -> Update | None:
         concluded="You have concluded" in _unquoted(text),
         too_early="wrapped up too early" in _unquoted(text),
         digest=tuple(_data(text, "Refreshed digest:")),
+        time_nearly_over=re.search(r"^Session time:", text, re.MULTILINE) is not None,
     )
 
 
