@@ -94,10 +94,6 @@ class GoogleSignIn:
         return response
 
     async def _landed(self, request: web.Request) -> web.Response:
-        try:
-            self._limits.sign_in(request)
-        except Refused:
-            return _back("busy")
         attempt = request.cookies.get(COOKIE)
         query = request.rel_url.raw_query_string
         if not attempt or len(query) > QUERY_MAX_CHARS:

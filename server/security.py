@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hmac
+import ipaddress
 import logging
 import math
 from collections.abc import Awaitable, Callable
@@ -57,6 +58,8 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 PROGRAM_PREFIXES = ("/api/", "/callable/")
+# Not of the API, but answering reads the store.
+LOOKED_UP = frozenset({"/readyz"})
 NOINDEX = "noindex,nofollow"
 
 
@@ -72,14 +75,14 @@ class Limits:
     def address(self, request: web.Request) -> None:
         """Scripts and benchmarks with the dev token are not held up."""
         if not is_token(bearer_of(request.headers), self._dev_token):
-            _admit(self._address, client_address(request))
+            _admit(self._address, network_of(client_address(request)))
 
     def caller(self, uid: str) -> None:
         if uid != DEV_UID:
             _admit(self._caller, uid)
 
     def sign_in(self, request: web.Request) -> None:
-        _admit(self._sign_in, client_address(request))
+        _admit(self._sign_in, network_of(client_address(request)))
 
 
 def _admit(limit: RateLimit, key: str) -> None:
@@ -108,6 +111,19 @@ def client_address(request: web.Request) -> str:
         if forwarded:
             return forwarded[:64]
     return remote
+
+
+def network_of(address: str) -> str:
+    """Whom a limit is for: an IPv4 address, or the /64 that one person on IPv6 has at least."""
+    try:
+        ip = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return address
+    if isinstance(ip, ipaddress.IPv4Address):
+        return str(ip)
+    if ip.ipv4_mapped is not None:
+        return str(ip.ipv4_mapped)
+    return str(ipaddress.ip_network((ip, 64), strict=False))
 
 
 def is_local(request: web.Request) -> bool:
@@ -182,7 +198,7 @@ def guard(settings: Settings, limits: Limits, metrics: Metrics) -> Middleware:
         try:
             check_host(request, settings)
             check_origin(request)
-            if program:
+            if program or request.path in LOOKED_UP:
                 limits.address(request)
             response = await handler(request)
         except PidjinError as error:

@@ -24,7 +24,7 @@ from server.errors import HTTP_STATUS, Code, PidjinError, Refused
 from server.operations.topics import GROUND_TOPIC
 from server.rate import RateLimit
 from server.registry import MODEL_DEADLINE_S, PLAIN_DEADLINE_S, perform
-from server.security import ADDRESS_BURST, SIGN_IN_BURST
+from server.security import ADDRESS_BURST, SIGN_IN_BURST, network_of
 from server.store.port import StoreDown
 from tests.server.world import World, open_world
 
@@ -156,6 +156,43 @@ async def test_one_address_cannot_flood_and_another_is_not_held_up(world: World)
     assert statuses[:400] == [401] * 400
     assert 429 in statuses
     assert (await ask("203.0.113.2"))[0] == 401
+
+
+async def test_somebody_on_ipv6_is_one_whatever_their_last_half(world: World) -> None:
+    statuses = []
+    for number in range(int(ADDRESS_BURST) + 60):
+        headers = {"X-Forwarded-For": f"2001:db8:1:2::{number:x}"}
+        async with world.client.get("/api/me", headers=headers) as response:
+            statuses.append(response.status)
+    assert 429 in statuses
+    headers = {"X-Forwarded-For": "2001:db8:1:3::1"}
+    async with world.client.get("/api/me", headers=headers) as response:
+        assert response.status == 401
+
+
+@pytest.mark.parametrize(
+    ("address", "network"),
+    [
+        ("203.0.113.9", "203.0.113.9"),
+        ("::ffff:203.0.113.9", "203.0.113.9"),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+        ("fe80::1%eth0", "fe80::/64"),
+        ("unknown", "unknown"),
+        ("", ""),
+    ],
+)
+def test_whom_a_limit_is_for(address: str, network: str) -> None:
+    assert network_of(address) == network
+
+
+async def test_looking_whether_it_is_ready_is_limited_too(world: World) -> None:
+    headers = {"X-Forwarded-For": "203.0.113.77"}
+    statuses = []
+    for _ in range(int(ADDRESS_BURST) + 60):
+        async with world.client.get("/readyz", headers=headers) as response:
+            statuses.append(response.status)
+    assert (statuses[0], statuses[-1]) == (200, 429)
+    assert (await world.get("/healthz"))[0] == 200
 
 
 async def test_a_person_is_limited_whatever_the_address(world: World) -> None:
