@@ -108,8 +108,10 @@ class Recovery:
         if first and fault in (Fault.TIMEOUT, Fault.INVALID):
             return Stop(fault.value, f"{code} {reason}")
         lane = tried
-        if tried is Lane.RESUME and fault is Fault.POLICY and _HANDLE.search(reason):
-            fault = Fault.TRANSIENT  # this handle is refused, not handles as such
+        if tried is Lane.RESUME and _HANDLE.search(reason):
+            unknown = fault is Fault.DENIED and code in (400, 404) and not _DENIED.search(reason)
+            if fault is Fault.POLICY or unknown:
+                fault = Fault.TRANSIENT  # this handle is refused, not handles or we as such
         if tried is Lane.RESUME and fault is Fault.TRANSIENT and code:
             self._handle_refusals += 1
             if _HANDLE.search(reason) or self._handle_refusals >= HANDLE_REFUSALS:

@@ -139,6 +139,35 @@ def test_a_handle_refused_twice_is_given_up_for_a_fresh_session() -> None:
     assert recovery.refused(refused, tried=Lane.FRESH, first=False) == Stop("lost", "1011 internal")
 
 
+@pytest.mark.parametrize(
+    ("code", "reason", "verdict"),
+    [
+        (404, "Session not found", Redial(Lane.FRESH, 0.5)),
+        (400, "The resumption handle is invalid", Redial(Lane.FRESH, 0.5)),
+        (1008, "session expired", Redial(Lane.FRESH, 0.5)),
+        (404, "models/gemini-9 is not found", Stop("denied", "404 models/gemini-9 is not found")),
+        (400, "API key not valid: handle it", Stop("denied", "400 API key not valid: handle it")),
+        (403, "handle", Stop("denied", "403 handle")),
+        (429, "too many handles", Stop("quota", "429 too many handles")),
+    ],
+)
+def test_a_handle_that_nobody_knows_is_told_from_a_caller_that_nobody_wants(
+    code: int, reason: str, verdict: Redial | Stop
+) -> None:
+    """T11: whichever code says it."""
+    recovery = Recovery(lambda: 0.5)
+    refused = LiveRefused(code, reason)
+    assert recovery.refused(refused, tried=Lane.RESUME, first=False) == verdict
+
+
+@pytest.mark.parametrize("code", [1002, 1007, 1008, 1009])
+def test_a_close_of_our_own_is_an_ordinary_loss(code: int) -> None:
+    recovery = Recovery(lambda: 0.5)
+    closed = LiveClosed(code, "", "local")
+    assert recovery.lost(closed, resumable=True) == Redial(Lane.RESUME, 0.5)
+    assert recovery.resumption
+
+
 def test_an_unreachable_service_says_nothing_about_the_handle() -> None:
     recovery = Recovery(lambda: 0.5)
     refused = LiveRefused(0, "no route")
