@@ -101,6 +101,7 @@ class FakeIdentity:
     account_status: int = 200
     url: str = ""
     toolkit_status: int = 200
+    project: str = PROJECT
     claims: dict[str, Any] = field(default_factory=dict)
     says: str | None = None
     exchange_says: str | None = None
@@ -178,7 +179,7 @@ class FakeIdentity:
             return _error(400, "INVALID_IDP_RESPONSE : The supplied auth credential is malformed.")
         return web.json_response(
             {
-                "idToken": token(uid, **self.claims),
+                "idToken": token(uid, project=self.project, **self.claims),
                 "refreshToken": self._renewal(uid),
                 "expiresIn": "3600",
                 "localId": uid,
@@ -195,7 +196,7 @@ class FakeIdentity:
             return _error(400, "INVALID_REFRESH_TOKEN")
         return web.json_response(
             {
-                "id_token": token(uid, **self.claims),
+                "id_token": token(uid, project=self.project, **self.claims),
                 "refresh_token": str(form["refresh_token"]),
                 "expires_in": "3600",
                 "user_id": uid,

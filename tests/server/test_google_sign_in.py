@@ -12,6 +12,7 @@ import pytest
 
 from server.callers import CSRF_HEADER
 from server.google_sign_in import COOKIE
+from tests.emulator import new_project
 from tests.fake_identity import API_KEY, PROJECT, FakeIdentity, fake_identity
 from tests.server.world import World, open_world
 
@@ -331,3 +332,37 @@ async def test_without_a_key_there_is_no_way_in_on_the_page(
         assert (await world.get(START))[0] == 404
         async with world.client.get("/api/me", cookies={"pidjin_session": "x" * 43}) as response:
             assert response.status == 401
+
+
+@pytest.mark.req("CARD-9", "CARD-10")
+async def test_in_and_out_with_everything_in_firestore(
+    tmp_path: Path, google: FakeIdentity, firestore_host: str
+) -> None:
+    """Nothing of a sign-in is kept on this machine: any node serves any browser."""
+    project = new_project()
+    google.project = project
+    settings: dict[str, Any] = {
+        "identity": "firebase",
+        "store": "firestore",
+        "firebase_project": project,
+        "firestore_emulator_host": firestore_host,
+        "firebase_api_key": API_KEY,
+        "public_url": PUBLIC,
+    }
+    async with (
+        open_world(tmp_path / "a", **settings) as one,
+        open_world(tmp_path / "b", **settings) as other,
+    ):
+        browser = Browser(one, google)
+        there = await browser.visit(START)
+        browser.world = other
+        assert await browser.visit(google.consent(there)) == "/web/"
+        browser.world = one
+        assert (await browser.me())[1]["uid"] == "ada"
+        header = {CSRF_HEADER: browser.jar["pidjin_csrf"], "Content-Type": "application/json"}
+        kept = dict(browser.jar)
+        assert (await browser.ask("POST", "/api/signOut", header))[0] == 200
+        browser.jar, browser.world = kept, other
+        assert (await browser.me())[0] == 401
+        assert await one.ctx.store.query("signInAttempts") == []
+    assert not (tmp_path / "a" / "data").exists()
