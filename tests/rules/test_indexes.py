@@ -18,8 +18,12 @@ from typing import Any
 
 import pytest
 
+from server import deleted_sessions
 from server.commands import services, users
 from server.errors import Refused
+from server.identity.attempts import Attempts
+from server.identity.browser_sessions import BrowserSessions
+from server.identity.google import GoogleAccounts
 from server.news.retention import prune
 from server.operations.people import set_role
 from server.roles import Role
@@ -161,6 +165,11 @@ async def test_every_query_of_the_server_has_its_index(
             await users.everybody(world.ctx, role)
         await services._read_and_write(world.ctx)
         await VoiceSessions(world.ctx.store, world.ctx.clock).purge()
+        await deleted_sessions.purge(world.ctx.store, world.ctx.clock.now())
+        await Attempts(world.ctx.store, world.ctx.clock).begin("state", "session")
+        google = GoogleAccounts("key", "https://tutor.example.org")
+        verifier = world.ctx.identity
+        await BrowserSessions(world.ctx.store, world.ctx.clock, verifier, google).sweep()
         with pytest.raises(Refused):  # the only admin stays one
             await set_role(world.ctx, "operator", await only_admin(world), Role.REJECTED)
     ours = {site for site in asked.sites if site[0].startswith("server/")}
