@@ -94,6 +94,9 @@ OTHER_READS: dict[str, frozenset[str]] = {
     "sessions/of-other/turns/1": NOBODY,
     "localSessions/x": NOBODY,
     "localLinks/x": NOBODY,
+    "browserSessions/x": NOBODY,
+    "signInAttempts/x": NOBODY,
+    "ai_prompts/scope": NOBODY,
     "leases/newsPipeline": NOBODY,
     "voiceSessions/of-other": NOBODY,
     "deletedSessions/of-other": NOBODY,
@@ -154,6 +157,8 @@ LISTS: dict[str, frozenset[str]] = {
     "foo": NOBODY,
     "localSessions": NOBODY,
     "localLinks": NOBODY,
+    "browserSessions": NOBODY,
+    "signInAttempts": NOBODY,
     "leases": NOBODY,
     "doctor": NOBODY,
 }
