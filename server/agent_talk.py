@@ -161,7 +161,10 @@ class AgentTalk:
         return True
 
     def unheard(self, seconds: float) -> None:
-        """The line was dead for so long: a decision stands, however much of it was heard."""
+        """The line was dead for so long: what was played into it is played again. The decision
+        stands, however much of it is heard."""
+        self._voice.unheard(seconds)
+        self._handle(ag.LineLost(self._now()))
 
     def take_over(self, unanswered: tuple[str, str] | None) -> None:
         """Begins where another talk had to end, with the words that it left unanswered."""

@@ -97,6 +97,10 @@ class AgentVoice:
         """Words of one of the last replies, as far as they were heard."""
         return self._playout.heard(turn_id).text
 
+    def unheard(self, seconds: float) -> None:
+        """What was played into a dead line."""
+        self._playout.rewind(seconds * 1000)
+
     def finished(self, turn_id: str) -> None:
         """A reply is over, heard or not: its times are told (OWN-11, CARD-13)."""
         spans = self._metrics.finished(turn_id, self._now())

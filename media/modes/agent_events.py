@@ -108,6 +108,13 @@ class Unvoiced:
 
 
 @dataclass(frozen=True, slots=True)
+class LineLost:
+    """Nobody is on the line: what is being said stands still until somebody comes back."""
+
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
 class SpeechSwitched:
     """Spoken replies are wanted or not (VOICE-66)."""
 
@@ -129,6 +136,7 @@ AgentEvent = (
     | Voiced
     | AllVoiced
     | Unvoiced
+    | LineLost
     | SpeechSwitched
 )
 

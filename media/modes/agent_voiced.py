@@ -148,6 +148,9 @@ class AgentVoiced:
                 self._stage.speech_on = on
                 if not on:
                     self._reply.cut(shown=False)
+            case ag.LineLost():
+                if self._stage.reply is not None:
+                    self._stage.reply.line_lost(self._stage.now)
             case ev.LinkLost():
                 self._stage.link_up = False
                 self._reply.link_lost()

@@ -18,6 +18,8 @@ FALLBACK_S = 1.8
 TOOL_SPEECH_S = 6.0
 # The speech model is waited for this long; then the reply stays in writing.
 SYNTHESIS_S = 20.0
+# Whoever was on the line may come back this late, or nobody does and the lesson ends.
+AWAY_S = 20.0
 # Talk that was running when speech was requested is over, or was dropped, by then.
 DRIFT_S = 1.0
 
@@ -83,7 +85,12 @@ class Awaited:
 
     def expect_playing(self, at: float) -> None:
         """A playout that reports nothing is taken for drained some time after this."""
-        self.playing_until = at + self.audio_ms / 1000 + STUCK_S
+        self.playing_until = max(self.playing_until, at + self.audio_ms / 1000 + STUCK_S)
+
+    def line_lost(self, at: float) -> None:
+        """It stands still for now, and part of it may have to be played again."""
+        if self.audio_ms:
+            self.expect_playing(at + AWAY_S)
 
     def takes_over(self, at: float) -> None:
         self.owned, self.since = True, at

@@ -38,6 +38,7 @@ STEPS = st.one_of(
     st.builds(ev.ReplyInterrupted, st.just(0.0)),
     st.builds(ev.PlayoutStarted, st.just(0.0), TURNS),
     st.builds(ev.PlayoutDrained, st.just(0.0), TURNS),
+    st.builds(ag.LineLost, st.just(0.0)),
     st.builds(ag.SpeechSwitched, st.just(0.0), st.booleans()),
     st.builds(ev.LinkLost, st.just(0.0)),
     st.builds(ev.LinkRestored, st.just(0.0)),

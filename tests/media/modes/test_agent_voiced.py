@@ -9,7 +9,7 @@ from media.modes import agent_events as ag
 from media.modes.agent_learner import CALL_S, WRITE_DOWN_S
 from media.modes.agent_stage import ASK_S
 from media.modes.agent_voiced import State, Voicing
-from media.modes.awaited import DRIFT_S, FALLBACK_S, SYNTHESIS_S, TOOL_SPEECH_S
+from media.modes.awaited import AWAY_S, DRIFT_S, FALLBACK_S, SYNTHESIS_S, TOOL_SPEECH_S
 from media.modes.flow_c import NOTHING_SAID, RETRY_S, learner_text
 from media.turn_limits import SILENT_S, STUCK_S
 from tests.media.modes.play import Play
@@ -519,3 +519,19 @@ def test_a_call_whose_session_is_gone_is_answered_by_another_voice() -> None:
 )
 def test_only_the_learners_words_are_read_of_a_call(args: dict[str, object], text: str) -> None:
     assert learner_text(args) == text
+
+
+@pytest.mark.req("RTC-21", "VOICE-31")
+def test_a_reply_stands_still_while_nobody_is_on_the_line() -> None:
+    """T12: whoever comes back within the grace hears the rest; nobody coming back ends it."""
+    play = Play()
+    play.asked()
+    play.sound(5000.0)
+    play.play()
+    play.wait(1.0)
+    play.feed(ag.LineLost(play.at))
+    play.wait(15.0)
+    assert (play.state, play.of(ev.Trouble)) == (State.SPEAKING, [])
+    play.wait(5.0 + AWAY_S)
+    assert [one.code for one in play.of(ev.Trouble)] == ["stuck_playout"]
+    assert play.state is State.LISTENING
