@@ -2,7 +2,7 @@
 // come and go; a chosen one is only preferred, so that its absence never stops a lesson.
 const KEY = 'pidjin.microphone';
 
-export type Microphone = { id: string; label: string };
+export type Device = { id: string; label: string };
 
 export const chosenMicrophone = (): string => localStorage.getItem(KEY) ?? '';
 
@@ -22,9 +22,9 @@ export async function whenAllowed(): Promise<void> {
   await new Promise<void>((resolve) => status?.addEventListener('change', () => { if (status.state === 'granted') resolve(); }));
 }
 
-/** Without permission browsers name none; then the list is empty. */
-export async function microphones(): Promise<Microphone[]> {
+/** Devices of one kind; without permission browsers name none, and the list is empty. */
+export async function named(wantedKind: MediaDeviceKind): Promise<Device[]> {
   const devices = await navigator.mediaDevices.enumerateDevices();
-  return devices.filter(({ kind, deviceId }) => kind === 'audioinput' && deviceId !== '' && deviceId !== 'default' && deviceId !== 'communications')
+  return devices.filter(({ kind, deviceId }) => kind === wantedKind && deviceId !== '' && deviceId !== 'default' && deviceId !== 'communications')
     .map(({ deviceId, label }) => ({ id: deviceId, label }));
 }

@@ -1,6 +1,7 @@
 // Reads typed replies aloud: the tutor's voice from the server, else the browser's own voice.
 import { call } from './api.ts';
 import { CallFailed } from './errors.ts';
+import { route } from './loudspeakers.ts';
 import { chunksOf } from './reading.ts';
 
 export type ReaderListener = {
@@ -44,6 +45,7 @@ export class Reader {
 
   /** Call inside a tap. */
   unlock(): void {
+    void route(this.#audio);
     if (this.#unlocked) return;
     this.#unlocked = true;
     this.#load(silence());

@@ -4,10 +4,11 @@ import { chooseTalkKey, family, nameOf, state, talkKey, voice } from './actions.
 import { clockAheadMs } from './api.ts';
 import { isBluetooth } from './browser.ts';
 import { span } from './clock.ts';
-import { chosenMicrophone, microphones, rememberMicrophone, type Microphone } from './devices.ts';
+import { chosenMicrophone, named, rememberMicrophone, type Device } from './devices.ts';
 import { ConnectionCheck } from './connection-check.tsx';
 import { voiceProblemText } from './errors.ts';
 import { Icon } from './icons.tsx';
+import { chosenLoudspeaker, loudspeakers, rememberLoudspeaker } from './loudspeakers.ts';
 import { Dialog, Segments } from './parts.tsx';
 import { MicrophoneProbe } from './probe.ts';
 import type { Quality } from './quality.ts';
@@ -34,16 +35,34 @@ function TalkKeyChoice() {
   );
 }
 
+/** Nothing where there is nothing to choose. */
+function Choice({ label, standard, numbered, list, chosen, onChoose }: {
+  label: string; standard: string; numbered: (n: number) => string; list: readonly Device[]; chosen: string; onChoose: (id: string) => void;
+}) {
+  if (list.length < 2) return null;
+  return (
+    <select aria-label={label} onChange={(event) => onChoose(event.currentTarget.value)}>
+      <option value="" selected={chosen === ''}>{standard}</option>
+      {list.map(({ id, label: name }, i) => <option key={id} value={id} selected={id === chosen}>{name || numbered(i + 1)}</option>)}
+    </select>
+  );
+}
+
 function Check() {
   const probe = useRef<MicrophoneProbe | null>(null);
   const openedAt = useRef(0);
-  const [list, setList] = useState<Microphone[]>([]);
+  const [list, setList] = useState<Device[]>([]);
+  const [outputs, setOutputs] = useState<Device[]>([]);
   const [problem, setProblem] = useState('');
   const [quality, setQuality] = useState(UNKNOWN);
   const [heard, setHeard] = useState(false);
   const inCall = voice().running;
   const track = inCall ? voice().microphone : probe.current?.track ?? null;
 
+  const look = async (): Promise<void> => {
+    setList(await named('audioinput'));
+    setOutputs(await loudspeakers());
+  };
   const open = async (): Promise<void> => {
     setProblem('');
     setHeard(false);
@@ -57,7 +76,7 @@ function Check() {
         probe.current = new MicrophoneProbe();
         await probe.current.start();
       }
-      setList(await microphones());
+      await look();
     } catch (failure) {
       if (!(failure instanceof DOMException)) throw failure;
       setProblem(failure.name);
@@ -71,7 +90,7 @@ function Check() {
     let ended = false;
     openedAt.current = Date.now();
     if (navigator.mediaDevices === undefined) setProblem('insecure');
-    else if (inCall) void microphones().then(setList);
+    else if (inCall) void look();
     const timer = setInterval(async () => {
       const now = await voice().quality() ?? { ...UNKNOWN, level: await probe.current?.level() ?? null };
       if (ended) return;
@@ -91,12 +110,7 @@ function Check() {
       {family === 'in-app' && <p class="note"><Icon name="info" />{S.inApp}</p>}
       <section class="check">
         <h3>{S.microphone}</h3>
-        {list.length > 1 && (
-          <select aria-label={S.microphone} onChange={(event) => choose(event.currentTarget.value)}>
-            <option value="" selected={chosenMicrophone() === ''}>{S.standardMicrophone}</option>
-            {list.map(({ id, label }, i) => <option key={id} value={id} selected={id === chosenMicrophone()}>{label || S.microphoneNumber(i + 1)}</option>)}
-          </select>
-        )}
+        <Choice label={S.microphone} standard={S.standardMicrophone} numbered={S.microphoneNumber} list={list} chosen={chosenMicrophone()} onChoose={choose} />
         {listening && <meter class="level" min={0} max={1} value={Math.min(1, Math.sqrt(quality.level ?? 0))} aria-hidden="true" />}
         {listening && <p role="status">{result}</p>}
         {problem !== '' && <p class="problem" role="alert">{voiceProblemText(problem, family)}</p>}
@@ -106,6 +120,13 @@ function Check() {
         {listening && family.startsWith('ios') && <p class="hint">{S.checkVolume}</p>}
         {listening && isBluetooth(track.label) && <p class="hint">{S.checkBluetooth}</p>}
       </section>
+      {outputs.length > 1 && (
+        <section class="check">
+          <h3>{S.loudspeaker}</h3>
+          <Choice label={S.loudspeaker} standard={S.standardLoudspeaker} numbered={S.loudspeakerNumber} list={outputs} chosen={chosenLoudspeaker()}
+            onChoose={(id) => { rememberLoudspeaker(id); voice().reroute(); }} />
+        </section>
+      )}
       <ConnectionCheck quality={quality} />
       <TalkKeyChoice />
       {clockAheadMs !== null && <p class="note"><Icon name="info" />{S.clockWrong(span(clockAheadMs).count, span(clockAheadMs).unit, clockAheadMs > 0)}</p>}

@@ -1,4 +1,6 @@
 // The page's one <audio> element for the tutor's voice: started in a tap, kept sounding, never decoded.
+import { route } from './loudspeakers.ts';
+
 export class Speaker {
   #held = false;
   readonly #out: HTMLAudioElement;
@@ -18,6 +20,7 @@ export class Speaker {
 
   /** Inside the tap, before there is any sound: the permission stays with the element. */
   unlock(): void {
+    void route(this.#out);
     this.#out.srcObject = new MediaStream();
     this.play();
   }
@@ -37,6 +40,9 @@ export class Speaker {
 
   /** After the page was away: plays on if something has paused it. */
   resume(): void { if (this.#out.paused && this.#out.srcObject !== null) this.play(); }
+
+  /** On the loudspeaker that was chosen meanwhile. */
+  reroute(): void { void route(this.#out); }
 
   mute(muted: boolean): void { this.#out.muted = muted; }
 

@@ -109,6 +109,9 @@ export class VoiceCall {
     this.#on.link('off');
   }
 
+  /** Another loudspeaker was chosen. */
+  reroute(): void { this.#speaker.reroute(); }
+
   mute(muted: boolean): void { this.#speaker.mute(muted); }
 
   /** How the running call does; null without one. */

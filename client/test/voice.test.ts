@@ -1,13 +1,17 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { DeviceClaims } from '../src/device-claims.ts';
+import { route } from '../src/loudspeakers.ts';
 import { MicrophoneTrack } from '../src/microphone.ts';
 import { sumOf } from '../src/peer.ts';
 import { Speaker } from '../src/speaker.ts';
 
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 const page = (name: string, value: unknown): void => { Object.defineProperty(globalThis, name, { value, configurable: true }); };
-page('localStorage', { getItem: () => null });
+const kept = new Map<string, string>();
+page('localStorage', {
+  getItem: (key: string) => kept.get(key) ?? null, setItem: (key: string, value: string) => kept.set(key, value), removeItem: (key: string) => kept.delete(key),
+});
 
 class Track extends EventTarget {
   readyState = 'live';
@@ -178,4 +182,14 @@ test('a figure over all reports, or none at all', () => {
   const reports = [{ type: 'candidate-pair', bytesReceived: 3 }, { type: 'candidate-pair', bytesReceived: 4 }, { type: 'other', bytesReceived: 9 }];
   assert.equal(sumOf(reports, 'candidate-pair', 'bytesReceived'), 7);
   assert.equal(sumOf(reports, 'media-source', 'totalAudioEnergy'), null);
+});
+
+test('a chosen loudspeaker is used, one that is gone is forgotten, and phones are left alone', async () => {
+  const used: string[] = [];
+  kept.set('pidjin.loudspeaker', 'desk');
+  await route({ setSinkId: async (id) => { used.push(id); } });
+  assert.deepEqual(used, ['desk']);
+  await route({ setSinkId: () => Promise.reject(new DOMException('', 'NotFoundError')) });
+  assert.equal(kept.get('pidjin.loudspeaker'), undefined);
+  await route({});
 });
