@@ -17,8 +17,9 @@ PLAYED_BYTES, HEARD_BYTES = 960, 640  # 20 ms at 24 and at 16 kHz
 BLOCK_S = 0.02
 DELAYS = 32
 KEPT = 64  # blocks of what was played
-# A block this far from the clock of its stream begins a new one; jitter is averaged away.
-SLIP_S, PULL = 0.05, 0.05
+# A block this far from the clock of its stream begins a new one; jitter is averaged away. What is
+# played comes in stretches; the microphone never pauses, but is late in bursts.
+PLAYER_SLIP_S, MICROPHONE_SLIP_S, PULL = 0.05, 0.15, 0.05
 # What was played rings on in the room: -3 dB a block.
 RINGING = 0.5
 # In Hz: what a phone plays and a narrow codec leaves. The window is 200 Hz wide.
@@ -40,6 +41,10 @@ STEP = np.float32(0.2 / 4.34)
 MARGIN = np.float32(np.log(8.0))
 # A share above this speaks for the learner, below for the echo; the sum decides.
 TYPICAL, CAP, OWN = 0.35, 1.2, 0.5
+# The way back is never known to the block, and buffers on it breathe.
+NEAR = 2
+# After our own process stood still nothing is certain for so long.
+SHAKEN_BLOCKS = 25
 # After so much of the tutor with nothing to be heard of it there is none; a known one is forgotten.
 CLEAR_BLOCKS, GONE_BLOCKS = 75, 150
 # An echo makes up for so many quiet blocks.
@@ -83,16 +88,19 @@ _NOTHING = np.full(BANDS, FLOOR)
 class _Clock:
     """Numbers the blocks of a stream: 20 ms apart however they arrive, anew after a gap."""
 
-    def __init__(self) -> None:
+    def __init__(self, slip_s: float) -> None:
+        self._slip_s = slip_s
         self._last = 0
         self._ahead = 0.0
         self._started = False
+        self.slips = 0
 
     def number(self, at: float) -> int:
         number = self._last + 1
         error = at - number * BLOCK_S - self._ahead
-        if not self._started or abs(error) > SLIP_S:
+        if not self._started or abs(error) > self._slip_s:
             number, self._started = round(at / BLOCK_S), True
+            self.slips += 1
             self._ahead = at - number * BLOCK_S
         else:
             self._ahead += PULL * error
@@ -157,13 +165,15 @@ class Echo:
 
     def __init__(self) -> None:
         self._played = _Played()
-        self._player, self._microphone = _Clock(), _Clock()
+        self._player = _Clock(PLAYER_SLIP_S)
+        self._microphone = _Clock(MICROPHONE_SLIP_S)
         self._audible_until = float("-inf")
         self._likeness = _Likeness()
         self._row: int | None = None  # of the delay, oldest first
         self._level = _NOTHING  # log of what comes back of what was played
         self._own = 0.0
         self._clear = 0
+        self._shaken, self._slips = 0, 0
 
     @property
     def delay_ms(self) -> int | None:
@@ -183,6 +193,9 @@ class Echo:
     def hear(self, pcm20: bytes, at: float, *, voice: bool) -> Hearing:
         """20 ms of the microphone, PCM16 16 kHz; `voice`: a detector takes it for one."""
         number = self._microphone.number(at)
+        self._shaken = max(0, self._shaken - 1)
+        if self._microphone.slips != self._slips:
+            self._slips, self._shaken = self._microphone.slips, SHAKEN_BLOCKS
         if at > self._audible_until:
             self._own = 0.0
             return Hearing.FREE
@@ -199,7 +212,7 @@ class Echo:
 
     def _verdict(self) -> Hearing:
         if self._row is not None:
-            more = Hearing.UNSURE if self._settling else Hearing.OWN
+            more = Hearing.UNSURE if self._settling or self._shaken else Hearing.OWN
             return more if self._own >= OWN else Hearing.ECHO
         if self._clear >= CLEAR_BLOCKS:
             return Hearing.FREE
@@ -218,7 +231,9 @@ class Echo:
         if self._settling or not number % 4:
             self._learn(logs, rows)
         if self._row is not None:
-            self._judge(heard, logs, self._played.logs[rows.start + self._row])
+            row = rows.start + self._row
+            near = slice(max(rows.start, row - NEAR), min(rows.stop, row + NEAR + 1))
+            self._judge(heard, logs, self._played.logs[row], self._played.logs[near].max(axis=0))
 
     def _learn(self, logs: Bands, rows: slice) -> None:
         """Which delay, if any, makes what was played look like what is heard."""
@@ -234,9 +249,10 @@ class Echo:
                 self._level = likeness.level(best)
         self._clear = max(0, self._clear - RELAPSE)
 
-    def _judge(self, heard: Bands, logs: Bands, played: Bands) -> None:
+    def _judge(self, heard: Bands, logs: Bands, played: Bands, loudest: Bands) -> None:
+        """`played`: at the known delay; `loudest`: at the delays around it."""
         echo = played + self._level
-        beyond = float(np.maximum(heard - np.exp(echo + MARGIN), 0).sum())
+        beyond = float(np.maximum(heard - np.exp(loudest + self._level + MARGIN), 0).sum())
         weight = (1 if self._settling else 2) * (beyond / float(heard.sum()) - TYPICAL)
         self._own = min(CAP, max(0.0, self._own + weight))
         if self._own < OWN:
