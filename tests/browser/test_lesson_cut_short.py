@@ -145,7 +145,9 @@ async def test_no_udp(visit: Visits, dead_port: socket.socket) -> None:
 @pytest.mark.req("UI-60", "VOICE-62")
 async def test_a_server_that_vanishes_and_comes_back(visit: Visits, server: Server) -> None:
     """Without a goodbye: the page says that it looks for the server, and finds it by itself."""
-    async with visit() as visitor:
+    async with visit(open_page=False) as visitor:
+        await visitor.page.clock.install()
+        await visitor.open()
         await _talking(visitor)
         await asyncio.to_thread(server.kill)
         try:
@@ -155,6 +157,7 @@ async def test_a_server_that_vanishes_and_comes_back(visit: Visits, server: Serv
             await visitor.composer.fill("Half a sentence")
         finally:
             await asyncio.to_thread(server.boot)
+        await visitor.page.clock.fast_forward(10_000)  # to the next try
         await visitor.says(LISTENING)
         await expect(visitor.composer).to_have_value("Half a sentence")
         await visitor.composer.press("Enter")

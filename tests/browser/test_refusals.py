@@ -19,6 +19,7 @@ pytestmark = [
     pytest.mark.asyncio(loop_scope="session"),
 ]
 IDLE = "Tap the mic to talk, or type below."
+BEES = "Bees dance to show the way to flowers. The dance tells direction."
 
 
 def _refusal(
@@ -119,10 +120,27 @@ async def test_an_opening_that_fails_can_be_asked_for_again(visit: Visits) -> No
     async with visit() as visitor:
         refuse = _refusal(503, "unavailable", "")
         await visitor.page.route("**/api/dialogueTurn", refuse, times=1)
-        await visitor.paste("Bees dance to show the way to flowers. The dance tells direction.")
+        await visitor.paste(BEES)
         await visitor.button("Start Conversation").click()
         await visitor.see(re.compile(re.escape(words()["openingFailed"])))
         await visitor.button("Try again").click()
+        await expect(visitor.tutor).to_have_count(1)
+
+
+@pytest.mark.req("UI-60", "UI-14", "UI-12")
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [("unavailable", "errorBusy"), ("deadline-exceeded", "errorSlow"), ("internal", "errorOther")],
+)
+async def test_gathering_that_fails_can_be_tried_again(visit: Visits, code: str, told: str) -> None:
+    async with visit() as visitor:
+        await visitor.page.route("**/api/groundDocument", _refusal(503, code, ""), times=1)
+        await visitor.paste(BEES)
+        await visitor.button("Start Conversation").click()
+        await visitor.announced(words()[told])
+        # What was pasted is still there.
+        await expect(visitor.page.get_by_placeholder("…or paste the text here")).to_have_value(BEES)
+        await visitor.button("Start Conversation").click()
         await expect(visitor.tutor).to_have_count(1)
 
 
