@@ -101,14 +101,16 @@ class Lessons:
         ctx = self._ctx
         async with asyncio.TaskGroup() as group:
             watch = group.create_task(
-                watch_access(ctx.store, ctx.announcements, self._learners), name="lessons:access"
+                watch_access(ctx.store, ctx.announcements, ctx.browsers, self._sign_ins),
+                name="lessons:access",
             )
             self._group.set_result(group)
             await self._closing.wait()
             watch.cancel()
 
-    def _learners(self) -> set[str]:
-        return {one.plan.uid for one in self._by_session.values() if not one.stopping}
+    def _sign_ins(self) -> set[tuple[str, str]]:
+        running = (one for one in self._by_session.values() if not one.stopping)
+        return {(one.plan.uid, one.credential_id) for one in running}
 
     # --- opening --------------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ import base64
 import hashlib
 import hmac
 import logging
+import re
 import secrets
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -44,6 +45,8 @@ TOKEN_MAX_CHARS = 128
 NONCE_BYTES = 12
 SWEEP_MAX = 500
 _COLLECTION = "browserSessions"
+# A bearer of Firebase has another kind of id: it is in no store.
+_OURS = re.compile(r"[0-9a-f]{64}\Z")
 
 
 class Renewer(Protocol):
@@ -131,6 +134,12 @@ class BrowserSessions:
     async def revoke(self, credential_id: str) -> None:
         """Signs one browser out."""
         await self._store.delete(f"{_COLLECTION}/{credential_id}")
+
+    async def ended(self, credential_id: str) -> bool:
+        if not _OURS.match(credential_id):
+            return False
+        doc = await self._store.get(f"{_COLLECTION}/{credential_id}")
+        return doc is None or moment(doc.data["expiresAt"]) <= self._clock.now()
 
     async def sweep(self) -> None:
         """Forgets browsers that did not come back."""

@@ -170,6 +170,12 @@ class LocalIdentity:
         if credential_id != DEV_UID:
             await self._store.delete(f"{_COLLECTION}/{credential_id}")
 
+    async def ended(self, credential_id: str) -> bool:
+        if credential_id == DEV_UID:
+            return False
+        doc = await self._store.get(f"{_COLLECTION}/{credential_id}")
+        return doc is None or moment(doc.data["expiresAt"]) <= self._clock.now()
+
     async def sweep(self) -> None:
         """Forgets expired credentials."""
         now = stamp(self._clock.now())

@@ -82,5 +82,8 @@ class BrowserSignIns(Protocol):
     async def revoke(self, credential_id: str) -> None:
         """Signs one browser out; idempotent."""
 
+    async def ended(self, credential_id: str) -> bool:
+        """Whether that sign-in is over; False for a credential that somebody else issued."""
+
     async def sweep(self) -> None:
         """Forgets what has ended."""
