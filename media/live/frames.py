@@ -38,6 +38,8 @@ MALFORMED = Unknown(("malformed",))
 
 # No duration of this protocol comes near it.
 LONGEST_S = 1e6
+# What a goAway that names no readable time is taken for: long enough for a reply to end.
+UNSTATED_LEFT_S = 10.0
 
 _TOP = frozenset(
     {
@@ -204,7 +206,7 @@ def _siblings(message: dict[str, object], events: list[LiveEvent]) -> None:
     if isinstance(activity, dict):
         kind = activity.get("type", activity.get("voiceActivityType"))
         if kind in ("ACTIVITY_START", "ACTIVITY_END"):
-            offset_ms = round(_seconds(activity.get("audioOffset")) * 1000)
+            offset_ms = round((_seconds(activity.get("audioOffset")) or 0.0) * 1000)
             events.append(Activity(kind == "ACTIVITY_START", offset_ms))
     usage = message.get("usageMetadata")
     if isinstance(usage, dict):
@@ -214,7 +216,8 @@ def _siblings(message: dict[str, object], events: list[LiveEvent]) -> None:
         events.append(Handle(_text(update.get("newHandle")), update.get("resumable") is True))
     leaving = message.get("goAway")
     if isinstance(leaving, dict):
-        events.append(GoAway(_seconds(leaving.get("timeLeft"))))
+        left_s = _seconds(leaving.get("timeLeft"))
+        events.append(GoAway(UNSTATED_LEFT_S if left_s is None else left_s))
     called = message.get("toolCall")
     calls = called.get("functionCalls") if isinstance(called, dict) else None
     for call in calls if isinstance(calls, list) else ():
@@ -261,14 +264,14 @@ def _text(value: object) -> str:
     return value if value.isascii() else value.encode(errors="replace").decode()
 
 
-def _seconds(value: object) -> float:
-    """A proto JSON duration (`"9.5s"`) or a plain number of seconds; anything else counts as 0."""
+def _seconds(value: object) -> float | None:
+    """A proto JSON duration (`"9.5s"`) or a plain number of seconds; None for anything else."""
     if isinstance(value, (int, float)):
-        return float(value) if 0 <= value < LONGEST_S else 0.0
+        return float(value) if 0 <= value < LONGEST_S else None
     if not isinstance(value, str):
-        return 0.0
+        return None
     digits = value.strip().removesuffix("s")
     whole, _, fraction = digits.partition(".")
     if not (whole + fraction).isascii() or not (whole + fraction).isdigit() or len(digits) > 15:
-        return 0.0
+        return None
     return float(f"{whole or 0}.{fraction or 0}")

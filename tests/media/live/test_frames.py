@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from media.live.frames import MALFORMED, parse
+from media.live.frames import MALFORMED, UNSTATED_LEFT_S, parse
 from media.live.port import (
     Activity,
     GenerationComplete,
@@ -49,8 +49,9 @@ def content(**fields: Any) -> str:
         ({"serverContent": {}}, ()),
         ({"goAway": {"timeLeft": "9.5s"}}, (GoAway(9.5),)),
         ({"goAway": {"timeLeft": "50s"}}, (GoAway(50.0),)),
-        ({"goAway": {}}, (GoAway(0.0),)),
-        ({"goAway": {"timeLeft": "soon"}}, (GoAway(0.0),)),
+        ({"goAway": {}}, (GoAway(UNSTATED_LEFT_S),)),
+        ({"goAway": {"timeLeft": "0s"}}, (GoAway(0.0),)),
+        ({"goAway": {"timeLeft": "soon"}}, (GoAway(UNSTATED_LEFT_S),)),
         (
             {"sessionResumptionUpdate": {"newHandle": "h", "resumable": True}},
             (Handle("h", True),),
