@@ -366,3 +366,25 @@ async def test_in_and_out_with_everything_in_firestore(
         assert (await browser.me())[0] == 401
         assert await one.ctx.store.query("signInAttempts") == []
     assert not (tmp_path / "a" / "data").exists()
+
+
+@pytest.mark.req("AUTH-14")
+async def test_no_log_and_no_answer_has_a_credential(
+    browser: Browser, google: FakeIdentity, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Of the whole way, failures included, at the most talkative level of our own."""
+    caplog.set_level("DEBUG", logger="server")
+    seen = [await browser.visit(START)]
+    way = browser.jar[COOKIE]
+    answer = google.consent(seen[0])
+    seen.append(await browser.visit(answer))
+    google.exchange_says = "USER_DISABLED"
+    seen.append(await browser.sign_in())
+    google.exchange_says, google.toolkit_status = None, 500
+    seen.append(await browser.visit(START))
+    code = parse_qs(urlsplit(answer).query)["code"][0]
+    renewal = next(iter(google._renewals))
+    assert "google_sign_in_failed" in caplog.messages
+    written = "\n".join([caplog.text, *seen[1:], *(str(vars(one)) for one in caplog.records)])
+    for secret in (API_KEY, way, code, renewal, browser.jar["pidjin_session"]):
+        assert secret not in written
