@@ -304,11 +304,11 @@ async def test_the_meter_stays_with_the_model_of_this_session(tmp_path: Path) ->
                 "config/app", {"liveModel": "gemini-3.8-live-extended-thinking"}
             )
             home.ctx.config.forget()
-            before = running.cost
+            before = running.vitals.cost
             assert (await call.ask("Hello again."))["saved"] is True
-            await until(lambda: running.cost.input_tokens > before.input_tokens, "counted")
-            assert running.cost.model == before.model == "gemini-3.8-live"
-            assert running.cost == running._meter.cost
+            await until(lambda: running.vitals.cost.input_tokens > before.input_tokens, "counted")
+            assert running.vitals.cost.model == before.model == "gemini-3.8-live"
+            assert running.vitals.cost == running._books.meter.cost
 
 
 @pytest.mark.req("OWN-50", "OWN-65")
@@ -326,7 +326,7 @@ async def test_a_call_of_a_tool_that_is_not_there_changes_nothing(tmp_path: Path
             assert (await call.ask("Still here?"))["saved"] is True
             assert [one.open for one in home.gemini.sessions] == [True]
             (running,) = home.lessons.running()
-            assert running.cost.model == home.gemini.sessions[0].setup["model"].split("/")[-1]
+            assert running.vitals.cost.model == home.gemini.sessions[0].setup["model"].split("/")[-1]
 
 
 @pytest.mark.req("OWN-3", "OWN-21")
@@ -378,5 +378,5 @@ async def test_nothing_listens_after_a_lesson(tmp_path: Path) -> None:
             assert (await call.ask("Hello."))["saved"] is True
         await home.empty()
         assert len(home.ctx.announcements._subscribers) == subscribers
-        assert running.line is None
+        assert running.vitals.line is None
         assert lesson.CLOSE_S < 5
