@@ -7,6 +7,8 @@ from collections import deque
 BLOCK_MS = 20
 BLOCK_BYTES = 640  # PCM16 mono 16 kHz
 SILENCE = bytes(BLOCK_BYTES)
+# So long after its onset speech is certain as a rule; the pre-roll reaches 400 ms before that.
+USUAL_MS = 100
 # Most that may wait on top of the pre-roll, while a cough over the tutor is ruled out.
 WAITING_MS = 600
 
@@ -25,9 +27,10 @@ class Doorway:
         """Nothing from before will be sent."""
         self._before.clear()
 
-    def speech_began(self) -> None:
-        """From here on blocks wait on top of the pre-roll."""
-        self._waiting = 0
+    def speech_began(self, ago_ms: float) -> None:
+        """Now certain, begun `ago_ms` ago: from here on blocks wait on top of the pre-roll, which
+        is longer where it took long to be sure."""
+        self._waiting = max(0, round((ago_ms - USUAL_MS) / BLOCK_MS))
 
     def admit(self) -> bytes:
         """Opens; gives what was kept and has not been forwarded."""

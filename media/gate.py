@@ -13,7 +13,17 @@ from dataclasses import dataclass
 from media.doorway import BLOCK_BYTES, SILENCE, Doorway
 from media.echo import Echo, Hearing
 from media.endpoint import Endpoint
-from media.gate_settings import CERTAIN, DOUBTS, LOUD, MARGIN_MS, RESTLESS, STRONG, GateSettings
+from media.gate_settings import (
+    CERTAIN,
+    CROWD_LEAD_MS,
+    DOUBTS,
+    FAINT,
+    LOUD,
+    MARGIN_MS,
+    RESTLESS,
+    STRONG,
+    GateSettings,
+)
 from media.meter import Meter, rms
 from media.ptt import TAIL_MS, Hold, Passage
 from media.room import Room
@@ -156,7 +166,10 @@ class Gate:
         events = self._listen(pcm20, loudness, at)
         if not self.settings.service_ends_turns:
             self._watch_turn(events)
-        forward = self._forward(pcm20, opening=SpeechStarted in map(type, events))
+        began = next((event for event in events if isinstance(event, SpeechStarted)), None)
+        if began is not None:
+            self._doorway.speech_began(self._lead_ms(at - began.onset))
+        forward = self._forward(pcm20, opening=began is not None)
         if self._doorway.open and self._may_shut():
             self._doorway.shut()
         is_open, level = self._doorway.open, round(self._meter.level, 3)
@@ -180,9 +193,13 @@ class Gate:
         self._echoed = hearing is Hearing.ECHO
         if self._echoed and not speech.certain:
             return speech.released(at)  # what looked like signs was the tutor
-        if self._echoed or not self._room.admits(loudness, going_on=speech.certain):
+        if self._echoed:
             return self._unvoiced(at)
-        need = self._needed(reading, hearing)
+        if not self._room.admits(loudness, going_on=speech.certain):
+            if voice:
+                self._room.refused(loudness)
+            return self._unvoiced(at)
+        need = self._needed(reading, hearing, loudness)
         if reading.speech >= (settings.still_speech if speech.certain else need.speech):
             if speech.certain:
                 self._room.learner(loudness)
@@ -191,12 +208,14 @@ class Gate:
             return speech.hinted(at, need)
         return self._unvoiced(at)
 
-    def _needed(self, reading: VadReading, hearing: Hearing) -> Threshold:
+    def _needed(self, reading: VadReading, hearing: Hearing, loudness: float) -> Threshold:
         settings = self.settings
         if hearing in DOUBTS:
             return DOUBTS[hearing]
         if self._over_tutor or hearing is Hearing.OWN:
             return settings.over_tutor
+        if self._room.faint(loudness):
+            return FAINT
         if self._room.restless:
             return RESTLESS
         return CERTAIN if reading.speech >= STRONG else settings.quiet
@@ -240,8 +259,6 @@ class Gate:
     def _forward(self, pcm20: bytes, *, opening: bool) -> bytes:
         doorway, speech, pending = self._doorway, self._speech, self._hold.pending
         kept = b""
-        if opening:
-            doorway.speech_began()
         if speech.certain and (opening or not doorway.open) and self._may_open():
             kept = doorway.admit()
         voiced = speech.voiced_now
@@ -249,6 +266,12 @@ class Gate:
             self._muffled = self.settings.mode == "ptt"
         silenced = self._muffled or self._echoed or pending
         return kept + doorway.take(pcm20, voiced=voiced, silenced=silenced, kept=pending)
+
+    def _lead_ms(self, since_s: float) -> float:
+        """How far the pre-roll reaches back beyond the usual, counted from the onset."""
+        if self._hold.active:
+            return 0.0  # its onset is known; what was before is not asked for
+        return since_s * 1000 + (CROWD_LEAD_MS if self._room.crowded else 0)
 
     def _may_open(self) -> bool:
         """The service drops its reply when an activity begins: not for a cough."""

@@ -16,11 +16,15 @@ MARGIN_MS = 500
 LOUD = 32768 * 10 ** (-45 / 20)
 # One window of stage 2 this sure counts for two.
 STRONG = 0.85
-# Thresholds: usually, and with music or people in the background; over the tutor; and while the
-# tutor is heard and nobody knows yet whether their voice comes back.
+# Among the voices of others the pre-roll is longer: a word begins below what they let through.
+CROWD_LEAD_MS = 400
+# Thresholds: usually, and with music or people in the background; far below the learner's level in
+# a noise; over the tutor; and while the tutor is heard and nobody knows yet whether their voice
+# comes back.
 QUIET = Threshold(speech=0.5, sure_ms=40, signs_ms=40)
 CERTAIN = Threshold(speech=STRONG, sure_ms=20, signs_ms=40)
 RESTLESS = Threshold(speech=0.8, sure_ms=60, signs_ms=60)
+FAINT = Threshold(speech=0.8, sure_ms=200, signs_ms=200)
 OVER_TUTOR = Threshold(speech=0.6, sure_ms=40, signs_ms=60)
 UNSURE = Threshold(speech=0.6, sure_ms=200, signs_ms=320, evidence_ms=260)
 LIKELY = Threshold(speech=0.6, sure_ms=360, signs_ms=560, evidence_ms=360)

@@ -139,6 +139,21 @@ def test_t7_a_short_quiet_word_gets_through() -> None:
     assert set(range(start - 15, start + 6)) <= set(mic.sent_blocks())
 
 
+def test_where_it_takes_long_to_be_sure_the_pre_roll_is_longer() -> None:
+    """560 ms of signs are asked for while the tutor may be heard back: the first word is whole."""
+    mic = Mic()
+    mic.say(1000, 2)
+    begin = mic.number
+    for _ in range(40):
+        mic.gate.played(bytes(960), mic.at)
+        mic.say(20, 90)
+    started = first(mic.events, SpeechStarted)
+    assert isinstance(started, SpeechStarted)
+    assert started.at - started.onset > 0.3
+    assert begin - 20 <= mic.sent_blocks()[0] <= begin - 15
+    assert mic.sent_blocks() == list(range(mic.sent_blocks()[0], mic.number))
+
+
 def test_evidence_comes_before_certainty() -> None:
     mic = Mic()
     mic.say(200, 2)

@@ -40,17 +40,19 @@ def test_a_voice_is_heard_soon_and_whole_over_noise(name: str, snr_db: int) -> N
     assert len(onsets.found) >= 0.96 * len(onsets.delays)
     assert np.median(onsets.found) * 1000 <= ONSET_MS[snr_db] * MARGIN
     assert np.mean(onsets.whole) >= 0.99
-    if name != "babble":
-        assert trial.false_openings(track, heard) / track.seconds * 60 <= 1
+    assert trial.false_openings(track, heard) / track.seconds * 60 <= 1
 
 
 @pytest.mark.speech
 @pytest.mark.req("VOICE-56")
-@pytest.mark.parametrize(("name", "most"), [("white", 0), ("keyboard", 0), ("music", 1)])
+@pytest.mark.parametrize(
+    ("name", "most"), [("white", 0), ("keyboard", 0), ("music", 0), ("babble", 1)]
+)
 def test_noise_alone_opens_at_most_once_a_minute(name: str, most: int) -> None:
-    """Also after the learner has been heard: the detectors remember."""
+    """Also after the learner has been heard: the detectors remember. Voices that set in may open
+    it once: for two seconds nobody can know that they are the room."""
     need.local_voice()
-    first = trial.track(joe()[:1])
+    first = trial.track(joe()[:2])
     sound = np.concatenate((first.sound, noise(name) * ACTIVE * 10 ** (-10 / 20)))
     track = trial.Track(sound.astype(np.float32), first.spans)
     assert trial.false_openings(track, trial.listen(track)) <= most
@@ -64,7 +66,7 @@ def test_voices_of_others_keep_the_gate_shut_most_of_the_time() -> None:
     begin = len(first.sound) // trial.BLOCK
     sound = np.concatenate((first.sound, noise("babble") * ACTIVE * 10 ** (-10 / 20)))
     heard = trial.listen(trial.Track(sound.astype(np.float32), first.spans))
-    assert np.mean(heard.sent[begin:]) <= 0.4
+    assert np.mean(heard.sent[begin:]) <= 0.15
 
 
 @pytest.mark.req("RTC-8", "RTC-9")
@@ -104,8 +106,9 @@ def test_in_a_room_of_voices_only_what_stands_out_is_the_learner() -> None:
         room.hear(600.0, 0.9, warm=True)
     assert room.restless
     assert not room.admits(900.0, going_on=False)
-    assert room.admits(1400.0, going_on=False)
+    assert room.admits(1550.0, going_on=False)
     assert room.admits(1250.0, going_on=True)
+    assert room.crowded
 
 
 def test_the_learners_own_level_counts_once_it_is_known() -> None:
@@ -117,8 +120,47 @@ def test_the_learners_own_level_counts_once_it_is_known() -> None:
     assert room.own == 0.0
     room.learner(6000.0)
     assert room.own == pytest.approx(6000.0)
-    assert not room.admits(1400.0, going_on=False)
-    assert room.admits(3000.0, going_on=False)
+    assert not room.admits(2900.0, going_on=False)
+    assert room.admits(3100.0, going_on=False)
+
+
+def test_nobody_is_refused_for_ever() -> None:
+    """Who has moved away from the microphone is heard again within half a minute of talking."""
+    room = Room()
+    for _ in range(2 * FULL):
+        room.hear(600.0, 0.9, warm=True)
+    for _ in range(OWN_KNOWN_BLOCKS):
+        room.learner(6000.0)
+    for _ in range(30 * 50):
+        if not room.admits(2000.0, going_on=False):
+            room.refused(2000.0)
+    assert room.admits(2000.0, going_on=False)
+
+
+def test_others_do_not_become_the_learner() -> None:
+    """They opened the gate once: three seconds of them leave the learner's level where it was."""
+    room = Room()
+    for _ in range(2 * OWN_KNOWN_BLOCKS):
+        room.learner(6000.0)
+    for _ in range(150):
+        room.learner(1500.0)
+    assert room.own > 5000.0
+    for _ in range(150):
+        room.learner(9000.0)
+    assert room.own > 7500.0
+
+
+def test_a_faint_voice_is_doubted_in_a_noise_only() -> None:
+    quiet, noisy = Room(), Room()
+    for _ in range(2 * OWN_KNOWN_BLOCKS):
+        quiet.learner(6000.0)
+        noisy.learner(6000.0)
+    for _ in range(2 * FULL):
+        quiet.hear(20.0, 0.0, warm=False)
+        noisy.hear(200.0, 0.0, warm=False)
+    assert not quiet.faint(1000.0)
+    assert noisy.faint(1000.0)
+    assert not noisy.faint(3000.0)
 
 
 def test_the_learners_voice_does_not_become_the_room() -> None:
