@@ -159,7 +159,7 @@ def _tls_context(settings: Settings) -> ssl.SSLContext | None:
 
 
 async def _greet(ctx: Context, address: Sequence[object]) -> None:
-    where = origin(ctx.settings, address[1])
+    where = ctx.settings.public_url or origin(ctx.settings, address[1])
     if ctx.local_identity is None:
         admin = (await ctx.config.load()).admin_email
         who = f"{admin} is the first admin" if admin else "set PIDJIN_ADMIN_EMAIL for a first admin"

@@ -34,7 +34,7 @@ from server.reads import Reads
 from server.remote_sign_in import RemoteSignIn
 from server.roles import Role
 from server.routes import Health, OperationRoutes
-from server.security import Limits, guard
+from server.security import PUBLIC_URL, Limits, guard
 from server.settings import Settings
 from server.sign_in import SignIn
 from server.store.port import Transaction
@@ -68,6 +68,7 @@ def build_app(
     )
     app[CONTEXT] = ctx
     app[LIMITS] = limits
+    app[PUBLIC_URL] = settings.public_url or ""
     for group in (
         OperationRoutes(ctx, limits),
         Reads(ctx, limits),

@@ -23,6 +23,9 @@ from server.trouble import translate
 
 log = logging.getLogger(__name__)
 
+# Scheme, host and port in the address bar, where they are known; else empty.
+PUBLIC_URL: web.AppKey[str] = web.AppKey("public_url", str)
+
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 # A classroom may share one address; a person cannot click this fast.
@@ -132,7 +135,12 @@ def is_local(request: web.Request) -> bool:
 
 
 def is_https(request: web.Request) -> bool:
-    return request.secure or request.headers.get("X-Forwarded-Proto", "") == "https"
+    """Whether the browser came by https: to this server, to a proxy that says so, or to the public
+    address, whatever a proxy forgets to say."""
+    if request.secure or request.headers.get("X-Forwarded-Proto", "") == "https":
+        return True
+    scheme, _, host = request.app.get(PUBLIC_URL, "").partition("://")
+    return scheme == "https" and request.headers.get(hdrs.HOST, "").lower() == host
 
 
 def check_host(request: web.Request, settings: Settings) -> None:

@@ -150,6 +150,24 @@ async def test_behind_https_every_cookie_is_secure(browser: Browser, google: Fak
 
 
 @pytest.mark.req("AUTH-25")
+async def test_at_an_https_address_every_cookie_is_secure_whatever_a_proxy_says(
+    tmp_path: Path, google: FakeIdentity
+) -> None:
+    async with open_world(
+        tmp_path,
+        identity="firebase",
+        firebase_project=PROJECT,
+        firebase_api_key=API_KEY,
+        public_url="https://tutor.example.org",
+    ) as world:
+        browser, host = Browser(world, google), {"Host": "tutor.example.org"}
+        there = await browser.visit(START, headers=host)
+        await browser.visit(google.consent(there), headers=host)
+        for name in (COOKIE, "pidjin_session", "pidjin_csrf"):
+            assert browser.morsels[name]["secure"], name
+
+
+@pytest.mark.req("AUTH-25")
 async def test_a_change_needs_the_header_beside_the_cookie(browser: Browser, world: World) -> None:
     await browser.sign_in()
     await world.ctx.store.update("users/ada", {"role": "approved"})
