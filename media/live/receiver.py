@@ -30,6 +30,9 @@ from media.live.sender import Sender
 # A reply comes in a burst, and a frame that waits is read without a turn of the loop: 60 of them
 # are 15 ms in which no lesson of the process is heard or speaks.
 FRAMES_IN_A_ROW = 4
+# Messages that nobody knows are all counted; a service that sends nothing else fills no log.
+UNKNOWN_LOGGED = 20
+KEYS_CHARS = 200
 
 _LOG = logging.getLogger(__name__)
 
@@ -87,4 +90,6 @@ class Receiver:
                 self._sender.stir()
             case Unknown(keys):
                 self._stats.unknown += 1
-                _LOG.info("live message not understood", extra={"keys": keys})
+                if self._stats.unknown <= UNKNOWN_LOGGED:
+                    told = ",".join(keys)[:KEYS_CHARS]
+                    _LOG.info("live message not understood", extra={"keys": told})

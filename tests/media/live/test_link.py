@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 
 import pytest
 
@@ -13,6 +14,7 @@ from media.live.port import (
     TurnComplete,
     Unknown,
 )
+from media.live.receiver import KEYS_CHARS, UNKNOWN_LOGGED
 from tests.media.live.fake_live import a_turn, linked, pcm
 from tests.virtual_time import run_virtual
 
@@ -40,6 +42,23 @@ def test_unknown_messages_are_counted_and_passed_on() -> None:
             assert bench.of(TurnComplete)
 
     run_virtual(main())
+
+
+def test_messages_that_nobody_knows_are_counted_and_fill_no_log(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.INFO, "media.live.receiver")
+
+    async def main() -> None:
+        async with linked() as bench:
+            for number in range(500):
+                bench.session.say(Unknown((f"key{number}" * 100, "b" * 1000)))
+            await bench.settle()
+            assert bench.link.stats.unknown == len(bench.of(Unknown)) == 500
+
+    run_virtual(main())
+    assert len(caplog.records) == UNKNOWN_LOGGED
+    assert all(len(vars(record)["keys"]) <= KEYS_CHARS for record in caplog.records)
 
 
 @pytest.mark.req("RTC-19")
