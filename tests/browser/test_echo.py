@@ -4,17 +4,16 @@ does not interrupt itself; the learner still can."""
 from __future__ import annotations
 
 import asyncio
-import re
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.async_api import expect
 
-from tests.browser.conftest import Launcher, until
+from tests.browser.conftest import Device, Launcher, Server, device, until
 from tests.browser.sound import SILENT_RMS, SoundCard
-from tests.browser.visit import Visitor, Visits
+from tests.browser.test_talk import BROWSERS, LEARNER, TUTOR, mic_on, sign_up, status
+from tests.rig import DOCUMENT
 
 pytestmark = [
     pytest.mark.browser,
@@ -24,62 +23,82 @@ pytestmark = [
 LISTENING = "Listening — speak now…"
 SPEAKING = "Tutor is speaking — you may interrupt."
 INTERRUPTED = "(You interrupted the tutor.)"
+TURNS = 2
 # A browser that cancels no echo: then the server is alone with it.
-NO_CANCELLING = """
-const open = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices);
-navigator.mediaDevices.getUserMedia = (wanted) => open({...wanted,
-  audio: {...wanted.audio, echoCancellation: false, noiseSuppression: false,
-          autoGainControl: false}});
-"""
+NO_CANCELLING = """(() => {
+  const open = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices);
+  navigator.mediaDevices.getUserMedia = (wanted) => open({...wanted,
+    audio: {...wanted.audio, echoCancellation: false, noiseSuppression: false,
+            autoGainControl: false}});
+})()"""
 
 
-async def _lecture(visitor: Visitor) -> None:
+async def _says(page: Device, wanted: str, within: float = 20) -> None:
+    async def shown() -> bool:
+        return await status(page) == wanted
+
+    await until(shown, wanted, within)
+
+
+async def _ask(page: Device, card: SoundCard) -> float:
+    """A question that is typed, and half a second of the reply to it; when it was sent."""
+    sent = time.monotonic()
+    await page.fill(".composer textarea", "I do not know. Please go on.")
+    await page.tap(".composer .send")
+    await _says(page, SPEAKING)
+
+    async def loud() -> bool:
+        return sum(rms > SILENT_RMS for _, rms in card.levels(sent)) > 10
+
+    await until(loud, "half a second of the reply")
+    return sent
+
+
+async def _lecture(page: Device, server: Server, kind: str, *, cancels: bool) -> None:
     """A lesson whose replies are long enough to come back."""
-    await visitor.open()
-    await visitor.page.get_by_text("Lecture", exact=True).click()
-    await visitor.start()
-    await visitor.button("Voice mode (keeps listening)").click()
-    await visitor.says(LISTENING)
+    await sign_up(page, server, f"Eve {kind}")
+    if not cancels:
+        await page.evaluate(NO_CANCELLING)
+    await page.tap(".kinds .chip:last-child")
+    await page.fill("textarea.paste", DOCUMENT)
+    await page.tap(".styles .segment:last-of-type")
+    await page.tap(".cta .button")
+    await until(lambda: page.text(TUTOR), "the tutor's opening turn")
+    await mic_on(page)
 
 
 @pytest.mark.req("VOICE-39", "UI-37")
-@pytest.mark.parametrize("cancels", [True], ids=["browser-cancels"])
+@pytest.mark.parametrize(
+    ("kind", "cancels"),
+    [(kind, True) for kind in BROWSERS if kind != "webkit"],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
 async def test_the_tutor_does_not_interrupt_itself(
-    visit: Visits,
-    launch: Launcher,
-    other_card: SoundCard,
-    line: Callable[[str], Path],
+    kind: str,
     cancels: bool,
+    launch: Launcher,
+    card: SoundCard,
+    server: Server,
+    line: Callable[[str], Path],
 ) -> None:
     stop = line("Wait, wait, please stop for a moment.")
-    browser = await launch("chromium", other_card)
-    with other_card.echo():
-        async with visit(browser=browser, size="desktop", open_page=False) as visitor:
-            if not cancels:
-                await visitor.page.add_init_script(NO_CANCELLING)
-            await _lecture(visitor)
-            for turn in (1, 2):
-                began = time.monotonic()
-                await visitor.type("I do not know. Please go on.")
-                await visitor.says(SPEAKING)
+    async with device(kind, launch) as page:
+        with card.echo():
+            await _lecture(page, server, kind, cancels=cancels)
+            for turn in range(TURNS):
+                began = await _ask(page, card)
                 # Nobody says a word, so it is heard to its end.
-                await visitor.says(LISTENING)
-                await expect(visitor.tutor).to_have_count(1 + turn)
-                await expect(visitor.learner).to_have_count(turn)
-                await expect(visitor.page.get_by_text(INTERRUPTED)).to_have_count(0)
-                await expect(visitor.page.locator(".unheard")).to_have_count(0)
-                loud = [at for at, rms in other_card.levels(began) if rms > SILENT_RMS]
+                await _says(page, LISTENING, 40)
+                assert len(await page.texts(TUTOR)) == 2 + turn
+                assert len(await page.texts(LEARNER)) == 1 + turn
+                assert await page.texts(".system") == []
+                assert await page.texts(".unheard") == []
+                loud = [at for at, rms in card.levels(began) if rms > SILENT_RMS]
                 assert len(loud) > 40, "two seconds of a reply were not heard"
 
             # The learner's own voice is told from the echo.
-            began = time.monotonic()
-            await visitor.type("I do not know. Please go on.")
-            await visitor.says(SPEAKING)
-
-            async def heard_some() -> bool:
-                return sum(rms > SILENT_RMS for _, rms in other_card.levels(began)) > 10
-
-            await until(heard_some, "half a second of the reply")
-            process = other_card.say(stop)
-            await visitor.announced(re.compile(re.escape(INTERRUPTED)))
+            await _ask(page, card)
+            process = card.say(stop)
+            await until(lambda: page.texts(".system"), "the interruption is shown")
+            assert INTERRUPTED in await page.texts(".system")
             await asyncio.to_thread(process.wait)

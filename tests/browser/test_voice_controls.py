@@ -105,6 +105,9 @@ async def test_a_reply_cut_off_shows_what_was_missed_and_goes_on(
                  getComputedStyle(e).color])"""
         )
         assert heard != rest, "what was missed looks like what was heard"
+        # The word that is only read aloud makes no room below the page.
+        await visitor.page.set_viewport_size({"width": 390, "height": 440})
+        assert await visitor.evaluate("() => document.documentElement.scrollHeight") == 440
         await asyncio.to_thread(process.wait)
         await visitor.says(LISTENING)
         cut = await visitor.tutor.nth(1).inner_text()
