@@ -18,7 +18,9 @@ LONG = [["one " * 40 + "and the end."]]
 async def test_a_client_killed_mid_reply_is_noticed_and_what_was_heard_is_stored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """T25: no goodbye, no packet. Noticed within 5 s, kept for the grace, then all is released."""
+    """T25: no goodbye, no packet. Noticed within 5 s, kept for the grace, then all is released.
+
+    T12: whoever comes later than that begins a fresh session that knows what was said."""
     monkeypatch.setattr(attendance, "PEER_GRACE_S", 1.5)
     async with house(tmp_path, ScriptedEngine(replies=[["word " * 200 + "end."]])) as home:
         ada = await home.person()
