@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable
 
@@ -36,8 +37,19 @@ class Metrics:
                 lines.append(f"# TYPE {name} {'counter' if name.endswith('_total') else 'gauge'}")
                 named = name
             text = ",".join(f'{key}="{_escaped(label)}"' for key, label in labels)
-            lines.append(f"{name}{{{text}}} {value:g}" if text else f"{name} {value:g}")
+            lines.append(
+                f"{name}{{{text}}} {_number(value)}" if text else f"{name} {_number(value)}"
+            )
         return "\n".join(lines) + "\n"
+
+
+def _number(value: float) -> str:
+    """Exact: a counter beyond a million still counts by ones."""
+    if math.isinf(value):
+        return "+Inf" if value > 0 else "-Inf"
+    if math.isnan(value):
+        return "NaN"
+    return str(int(value)) if float(value).is_integer() else repr(float(value))
 
 
 def _escaped(value: str) -> str:
