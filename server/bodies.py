@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
+from collections.abc import Iterator
 from typing import Any, NoReturn
 
 from aiohttp import hdrs, web
@@ -16,6 +18,13 @@ JSON_TYPE = "application/json"
 IDENTITY = "identity"
 # A body that trickles in would hold its connection forever.
 BODY_DEADLINE_S = 30.0
+# Millions of small values take seconds to read, in which no sound is sent. The longest text that is
+# taken may consist of commas only, or of characters that are escaped twice.
+SIMPLE_BYTES = 64 * 1024
+PARTS_MAX = 120_100
+ESCAPES_MAX = 240_000
+INTEGER_MAX_CHARS = 30
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 def _too_large(limit: int) -> Refused:
@@ -52,17 +61,51 @@ async def read_json(request: web.Request, limit: int) -> Any:
 
 
 def parse_json(body: bytes) -> Any:
-    """Raises `invalid-argument` for anything but standard JSON text without lone surrogates."""
+    """Raises `invalid-argument` for anything but standard JSON text without lone surrogates, and
+    for what is made of so many parts that reading it would hold up everybody's lessons."""
+    if len(body) > SIMPLE_BYTES and (_parts(body) > PARTS_MAX or body.count(b"\\") > ESCAPES_MAX):
+        raise invalid("The request has too many parts.", reason="too-large")
     try:
-        value = json.loads(body.decode("utf-8"), parse_constant=_no_constant)
+        value = json.loads(body.decode("utf-8"), parse_constant=_no_constant, parse_int=_integer)
     except (ValueError, RecursionError):
         raise invalid("The request is not valid JSON.") from None
-    if b"\\u" in body:
-        try:
-            json.dumps(value, ensure_ascii=False).encode("utf-8")
-        except UnicodeEncodeError:
-            raise invalid("The request contains broken characters.") from None
+    if _SURROGATE.search(body) and not all(map(_encodable, _texts(value))):
+        raise invalid("The request contains broken characters.")
     return value
+
+
+def _texts(value: object) -> Iterator[str]:
+    """All texts in a parsed body, keys included."""
+    left = [value]
+    while left:
+        match left.pop():
+            case str(text):
+                yield text
+            case list(items):
+                left += items
+            case dict(fields):
+                left += [*fields, *fields.values()]
+
+
+def _encodable(text: str) -> bool:
+    if text.isascii():
+        return True
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _parts(body: bytes) -> int:
+    """At least as many as the values in it; marks inside of texts count too."""
+    return body.count(b",") + body.count(b"[") + body.count(b"{")
+
+
+def _integer(digits: str) -> int:
+    if len(digits) > INTEGER_MAX_CHARS:
+        raise ValueError("no number of ours is so long")
+    return int(digits)
 
 
 def _no_constant(name: str) -> NoReturn:
