@@ -37,7 +37,7 @@ export const S = {
   loginGoogle: 'Sign in with Google to begin.',
   googleContinue: 'Continue with Google',
   googleMissing: 'Signing in with Google is not set up here yet. Whoever runs this Pidjin finds the steps in its documentation (docs/operations.md).',
-  googleCancelled: 'You did not finish signing in with Google. Try again when you like.',
+  googleCancelled: 'Signing in with Google was broken off. Try again when you like.',
   googleExpired: 'That took too long, or was opened twice. Please try again.',
   googleBrowser: 'Google’s answer belongs to another browser or tab, or cookies are off. Please start again here, with cookies allowed.',
   googleRefused: 'Google did not confirm this sign-in. Try again, or use another account.',

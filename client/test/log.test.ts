@@ -99,9 +99,11 @@ test('a lesson that survives its connection goes on with the exchange under way'
 test('what was not heard stays apart, and says where to go on', () => {
   const cut = log.turnSettled([], { turnId: 'a', userText: 'hi', text: 'One two.', unheard: ' Three four.', interrupted: true });
   const reply = log.lines(cut, CUT).find((line) => line.who === 'tutor');
-  assert.deepEqual(reply, { key: '0:a:tutor', who: 'tutor', text: 'One two.', unheard: 'Three four.', turnId: 'a', settled: true });
+  assert.deepEqual(reply, { key: '0:a:tutor', who: 'tutor', text: 'One two.', unheard: 'Three four.', cut: true, turnId: 'a', settled: true });
   const whole = log.turnSettled([], { turnId: 'a', userText: 'hi', text: 'One.', unheard: ' Two.', interrupted: false });
   assert.equal(whole[0]!.unheard, '');
+  const again = log.turnSettled(cut, { turnId: 'b', userText: 'yes', text: 'Five.', unheard: 'Six.', interrupted: true });
+  assert.deepEqual(log.lines(again, CUT).filter((line) => line.who === 'tutor').map((line) => line.cut), [false, true], 'only the last one is offered');
   assert.equal(log.lastWords('a b c d e f g h i j'), 'c d e f g h i j');
 });
 

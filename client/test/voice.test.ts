@@ -96,7 +96,7 @@ class Element extends EventTarget {
     return this.refuse === '' ? Promise.resolve() : Promise.reject(new DOMException('', this.refuse));
   }
 }
-page('MediaStream', class { constructor(readonly tracks: unknown[] = []) {} });
+page('MediaStream', class {});
 
 // @req UI-57 CARD-12
 test('sound that the browser holds back is told, and one tap frees it', async () => {
@@ -144,7 +144,7 @@ test('a call claims the talking volume and an awake screen, and gives both back'
     audioSession: session, mediaSession: { metadata: null },
     wakeLock: { request: async () => { const lock = { released: false, release: async () => { lock.released = true; } }; locks.push(lock); return lock; } },
   });
-  page('MediaMetadata', class { constructor(readonly about: object) {} });
+  page('MediaMetadata', class {});
   let freed = 0;
   const claims = new DeviceClaims(() => { freed += 1; });
   claims.claim();
