@@ -29,7 +29,7 @@ MISSING = {
     r"navigator\.permissions\.query\(\{\s*name:\s*'microphone'": "Safari 16 rejects that name",
     r"navigator\.vibrate\b": "never in Safari",
     r"navigator\.getBattery\b": "never in Safari",
-    r"\bsetSinkId\b|\bselectAudioOutput\b": "choosing the loudspeaker: Safari 18.4, never on iOS",
+    r"\bsetSinkId\(|\bselectAudioOutput\b": "choosing the loudspeaker: Safari 18.4, never on iOS",
     r"\bshowSaveFilePicker\b|\bshowOpenFilePicker\b": "never in Safari",
     r"\bPromise\.(try|withResolvers)\b": "Safari 18.2 and 17.4",
     r"\bObject\.groupBy\b|\bMap\.groupBy\b": "Safari 17.4",
