@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
@@ -30,6 +31,10 @@ Readiness = Callable[[], Awaitable[str | None]]
 Drain = Callable[[], Awaitable[None]]
 
 
+# Documents that are taken apart at the same time.
+READING_MAX = 2
+
+
 @dataclass(frozen=True, slots=True)
 class Context:
     """`local_identity`: absent where people sign in elsewhere. `browsers`: absent where only
@@ -50,6 +55,7 @@ class Context:
     callers: Callers
     models: Models
     locks: SessionLocks = field(default_factory=SessionLocks)
+    reading: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(READING_MAX))
     announcements: Announcements = field(default_factory=Announcements)
     metrics: Metrics = field(default_factory=Metrics)
     tracing: Tracing = field(default_factory=Tracing)

@@ -71,8 +71,10 @@ async def ground_document(
     ctx: Context, caller: Caller, request: GroundDocumentRequest
 ) -> GroundedResponse:
     config = await ctx.config.load()
-    # Decoding, hashing and counting take tens of milliseconds for the largest file.
-    material = await asyncio.to_thread(_read, request, config.tiers, config.thresholds)
+    # Decoding, hashing and counting take half a second for the largest file: one of a person at a
+    # time, and few of all, so that lessons keep their share of the machine.
+    async with ctx.locks.of(f"read:{caller.uid}"), ctx.reading:
+        material = await asyncio.to_thread(_read, request, config.tiers, config.thresholds)
     title = one_line(request.title)
     topic_id = document_topic_id(title, caller.uid)
     stored = await ctx.store.get(topic_path(topic_id))

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
+import time
+from typing import Any
 
 import pytest
 
 from server.context import Context
+from server.operations import documents
 from tests.agent import pdf_files
 from tests.server.world import World
 
@@ -102,3 +106,33 @@ async def test_two_owners_of_one_title_share_nothing(world: World) -> None:
     again = await ada.call("groundDocument", **moon)
     assert again["fromCache"]
     assert again["topicId"] == first["topicId"]
+
+
+async def test_a_person_has_one_document_read_at_a_time_and_all_have_two(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever sends many large ones at once waits for themselves."""
+    people = [await world.learner(f"P{n}", f"p{n}@example.org") for n in range(4)]
+    busy: list[str] = []
+    most: list[int] = []
+    genuine = documents._read
+
+    def read(request: documents.GroundDocumentRequest, *rest: Any) -> documents.Material:
+        who = request.title.partition(" ")[0]
+        assert who not in busy
+        busy.append(who)
+        most.append(len(busy))
+        time.sleep(0.02)  # in a thread of its own
+        busy.remove(who)
+        return genuine(request, *rest)
+
+    monkeypatch.setattr(documents, "_read", read)
+    answers = await asyncio.gather(
+        *(
+            person.post("/api/groundDocument", {"title": f"{n} {turn}", "text": "Tides follow."})
+            for n, person in enumerate(people)
+            for turn in range(3)
+        )
+    )
+    assert [status for status, _ in answers] == [200] * 12
+    assert max(most) == 2
