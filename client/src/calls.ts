@@ -19,6 +19,8 @@ export function silence(): void {
   reader().stop();
 }
 
+/** Refusals that lead nowhere else: the status line says all there is to say. */
+const SAID_BY_STATUS = new Set(['resource-exhausted', 'invalid-argument']);
 const HEADSET_KEY = 'pidjin.headsetTold';
 let only: VoiceCall | null = null;
 
@@ -40,7 +42,7 @@ export function voice(): VoiceCall {
       const refused = problem === 'refused' && failure !== undefined;
       dispatch({ type: 'voiceFailed', problem: refused ? failureText(failure, new Date()) : problem });
       if (isDenied(problem)) void whenAllowed().then(() => dispatch({ type: 'microphoneAllowed' }));
-      if (failure !== undefined) void reportOfLesson(failure);
+      if (failure !== undefined && !(refused && SAID_BY_STATUS.has(failure.code))) void reportOfLesson(failure);
     },
   });
   return only;
