@@ -10,6 +10,12 @@ from aiortc.rtcrtpparameters import RTCRtpCodecCapability
 
 MAX_OFFER_BYTES = 64 * 1024  # browsers send 2 to 10 kB
 MAX_SECTIONS = 8
+# A browser that offers sound, two pictures and data (stock clients do) writes some 800 lines, 120
+# of them codecs, and names feedback by codec. The library's work on an offer grows with the product of these: 60 kB
+# of nothing else kept it busy for five seconds.
+MAX_LINES = 1500
+MAX_CODECS = 400
+MAX_FEEDBACK_FOR_ALL = 16
 
 # FEC on (its strength follows our receiver reports), mono, no DTX: silence must come as packets.
 OPUS_PARAMETERS = "minptime=10;useinbandfec=1;stereo=0;maxaveragebitrate=32000"
@@ -47,7 +53,11 @@ def read_offer(text: str) -> Offer:
         raise OfferRefused(f"The connection offer is larger than {MAX_OFFER_BYTES // 1024} KiB.")
     if _CONTROL.search(text) or not text.startswith("v=0"):
         raise OfferRefused("The connection offer is not a session description.")
-    lines = (line for line in _LINE_END.split(text) if line and not line.startswith(_DROPPED))
+    lines = [line for line in _LINE_END.split(text) if line and not line.startswith(_DROPPED)]
+    codecs = sum(line.startswith("a=rtpmap:") for line in lines)
+    feedback = sum(line.startswith("a=rtcp-fb:*") for line in lines)
+    if len(lines) > MAX_LINES or codecs > MAX_CODECS or feedback > MAX_FEEDBACK_FOR_ALL:
+        raise OfferRefused("The connection offer is too long.")
     stripped = "".join(f"{line}\r\n" for line in lines)
     try:
         description = sdp.SessionDescription.parse(stripped)
