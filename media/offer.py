@@ -11,8 +11,8 @@ from aiortc.rtcrtpparameters import RTCRtpCodecCapability
 MAX_OFFER_BYTES = 64 * 1024  # browsers send 2 to 10 kB
 MAX_SECTIONS = 8
 # A browser that offers sound, two pictures and data (stock clients do) writes some 800 lines, 120
-# of them codecs, and names feedback by codec. The library's work on an offer grows with the product of these: 60 kB
-# of nothing else kept it busy for five seconds.
+# of them codecs, and names feedback by codec. The library's work on an offer grows with the product
+# of these: 60 kB of nothing else kept it busy for five seconds.
 MAX_LINES = 1500
 MAX_CODECS = 400
 MAX_FEEDBACK_FOR_ALL = 16
