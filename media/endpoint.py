@@ -15,17 +15,21 @@ BREATH_MS, FLUENT_MS, SHORT_MS = 300, 2200, 800
 # The silence that ends a turn, as a share of the usual one: after fluent speech, after a word or
 # two that may be a beginning, and else.
 FLUENT, SHORT, USUAL = 0.6, 1.0, 0.9
-# Words that end a sentence; words that cannot.
-CLOSED, OPEN = 0.5, 1.3
+# After a question; after words that cannot end a sentence.
+ASKED, OPEN = 0.6, 1.3
 # Who has paused in a turn will pause again, and longer; nobody is waited for longer than this.
 AGAIN, LONGEST = 1.4, 2.0
 
-STOPS = (".", "!", "?", "。", "？", "！", "؟", "।")
+# A recogniser writes a full stop wherever the voice pauses (in 17 of 19 sentences cut in the
+# middle), a question mark only where a question is whole: the stop says nothing.
+STOPS = (".", "!", "。", "！", "।")
+QUESTIONS = ("?", "？", "؟")
 UNFINISHED = (",", ";", ":", "-", "–", "—", "…", "...", "、", "，")
 # In no language of this list does one of them end a sentence.
 _WORDS = """and or but because if the an with um uh er erm hmm und oder aber weil dass wenn äh ähm
 hm pero porque o y e et ou mais parce euh ma perché che oppure ehm ale bo lub że ponieważ yyy mas
-porquê en maar omdat och eller men fordi и но или потому что если"""
+porquê en maar omdat och eller men fordi и но или потому что если a an my your their than whose
+rather der die das ein eine el los las une les des il gli"""
 CONNECTIVES = frozenset(_WORDS.split())
 
 
@@ -61,10 +65,10 @@ class Endpoint:
         """The turn's transcript so far; it counts until more is said."""
         text = text.strip()
         last = text.rstrip("".join(STOPS + UNFINISHED)).rpartition(" ")[2].casefold()
-        if text.endswith(UNFINISHED) or last in CONNECTIVES:
+        if text.endswith(QUESTIONS):
+            self._words, self._told = ASKED, True
+        elif text.endswith(UNFINISHED) or last in CONNECTIVES:
             self._words, self._told = OPEN, True
-        elif text.endswith(STOPS):
-            self._words, self._told = CLOSED, True
 
     def thinking(self, seconds: float) -> None:
         """In the next turn (or this one) a silence of `seconds` is not the end; 0 takes it back."""

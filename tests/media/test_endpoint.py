@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from media.endpoint import LONGEST, SHORT_MS, THINKING_S, Endpoint
+from media.endpoint import ASKED, LONGEST, SHORT_MS, THINKING_S, Endpoint
 from tests.media.hearing import need
-from tests.media.hearing.turns import judge, paused, sentences
+from tests.media.hearing.turns import judge, judge_live, paused, sentences
 
 SILENCE_MS = 1500
 
@@ -44,22 +44,30 @@ def test_who_paused_once_will_pause_longer() -> None:
         "porque",
         "ponieważ",
         "…",
+        "Five hundred and.",
+        "It depends on the.",
     ],
 )
 def test_words_that_cannot_end_a_sentence_are_waited_for(text: str) -> None:
     assert after(3000, words=text) > SILENCE_MS
 
 
-def test_a_finished_sentence_is_over_sooner() -> None:
-    assert after(400, words="Yes.") == after(3000, words="Is it water?") == SILENCE_MS // 2
-    assert after(3000, words="I think it is water") == after(3000)
+def test_a_question_is_over_sooner() -> None:
+    assert after(400, words="Is it water?") == after(3000, words="¿Qué es?") < after(400)
+    assert after(400, words="Is it water?") == SILENCE_MS * ASKED
+
+
+def test_a_full_stop_says_nothing() -> None:
+    """Recognisers put one wherever the voice pauses."""
+    for voiced in (400, 1200, 3000):
+        assert after(voiced, words="He was not.") == after(voiced, words="He was") == after(voiced)
 
 
 def test_words_count_until_more_is_said() -> None:
     endpoint = Endpoint(SILENCE_MS)
     for _ in range(10):
         endpoint.hear(voiced=True)
-    endpoint.words("Yes.")
+    endpoint.words("Yes?")
     sooner = endpoint.hangover_ms
     endpoint.hear(voiced=False)
     assert endpoint.hangover_ms == sooner
@@ -74,7 +82,7 @@ def test_time_for_thought_is_for_one_turn() -> None:
     endpoint.thinking(3.0)
     endpoint.started()
     assert endpoint.hangover_ms == 3000
-    endpoint.words("Yes.")
+    endpoint.words("Yes?")
     assert endpoint.hangover_ms == 3000
     endpoint.ended()
     endpoint.started()
@@ -114,3 +122,16 @@ def test_the_end_comes_sooner_than_by_plain_silence() -> None:
     assert len(own.waits_s) == len(plain.waits_s) == len(whole)
     assert own.median_wait_s <= plain.median_wait_s - 0.1
     assert float(np.max(own.waits_s)) <= SILENCE_MS / 1000 * LONGEST
+
+
+@pytest.mark.speech
+@pytest.mark.req("RTC-8")
+def test_a_service_that_ends_turns_hears_enough_through_the_gate() -> None:
+    """It is never starved, and what it decides is what it decides on the whole microphone."""
+    need.local_voice()
+    spoken = paused(sentences()[::5], (1.0,), ())
+    through, starved = judge_live(spoken)
+    everything, _ = judge_live(spoken, gated=False)
+    assert starved == 0
+    assert through.turns == everything.turns
+    assert through.median_wait_s == pytest.approx(everything.median_wait_s, abs=0.05)

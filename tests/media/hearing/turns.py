@@ -1,4 +1,5 @@
-"""Own detection of a turn's end on sentences with pauses: false ends, and waits after true ones."""
+"""The end of a turn on sentences with pauses, by our own detection and by a service that detects it
+in what the gate lets through: false ends, and waits after true ones."""
 
 from __future__ import annotations
 
@@ -7,6 +8,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from local_gemini.speech.end_pointer import SileroEndPointer
+from media.doorway import SILENCE
 from media.endpoint import Endpoint
 from media.gate import BLOCK_BYTES, Gate, GateSettings
 from media.turn_events import SpeechEnded, SpeechStarted
@@ -80,3 +83,43 @@ def judge(
         ends.turns.append(starts)
         ends.waits_s += [at - end_s for at in times[-1:] if at >= end_s]
     return ends
+
+
+# What the product sends on while an answer is due, and the default of `liveVadPrefixPaddingMs`.
+PATIENCE_S, PREFIX_MS = 6.0, 300
+
+
+def judge_live(
+    spoken: Iterable[Spoken], *, silence_ms: int = 1500, gated: bool = True
+) -> tuple[Ends, int]:
+    """The service ends the turns; beside it how many it was starved of (they ended never).
+
+    The service is the embedded one's detector, which is another than the gate's and counts only
+    audio that it gets. `gated=False`: it hears everything, for comparison.
+    """
+    ends, starved = Ends(), 0
+    for each in spoken:
+        gate = Gate(Vad(), GateSettings(trailing_ms=silence_ms))
+        service = SileroEndPointer(silence_ms, PREFIX_MS)
+        lead, after = (np.zeros(int(s * RATE), np.float32) for s in (LEAD_S, 2 * AFTER_S))
+        raw = pcm(np.concatenate((lead, each.sound, after)))
+        end_s, times, starts = LEAD_S + each.end / RATE, [], 0
+        patient_until = 0.0
+        for number in range(len(raw) // BLOCK_BYTES):
+            at = (number + 1) * 0.02
+            block = raw[number * BLOCK_BYTES : (number + 1) * BLOCK_BYTES]
+            step = gate.feed(block, at)
+            if SpeechEnded in map(type, step.events):
+                patient_until = at + PATIENCE_S
+            patience = SILENCE if at < patient_until else b""
+            heard = (step.forward or patience) if gated else block
+            for activity in service.feed(heard) if heard else ():
+                starts += activity.started
+                if not activity.started:
+                    times.append(at)
+        ends.pauses += len(each.pauses_s)
+        ends.false += sum(at < end_s for at in times)
+        ends.turns.append(starts)
+        ends.waits_s += [at - end_s for at in times[-1:] if at >= end_s]
+        starved += not any(at >= end_s for at in times)
+    return ends, starved
