@@ -299,3 +299,11 @@ def test_what_is_remembered_is_bounded() -> None:
     assert [kept.get(bytes([n]), early) for n in range(4)] == [0, None, 2, 3]
     assert kept.get(bytes([2]), until) is None
     assert len(kept) == 2
+
+
+async def test_a_clock_that_is_behind_is_told_as_that(firebase: FirebaseIdentity) -> None:
+    """Signing in again would not help; whoever runs the server must know."""
+    soon = int(time.time()) + 300
+    with pytest.raises(Refused, match="clock is behind") as caught:
+        await firebase.verify(token("ada", iat=soon, auth_time=soon))
+    assert (caught.value.code, caught.value.details) == (Code.UNAUTHENTICATED, {"reason": "clock"})
