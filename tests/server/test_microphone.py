@@ -58,7 +58,8 @@ class Bench:
 
     def hear(self, ms: int, speech: int) -> None:
         for _ in range(ms // 20):
-            self.microphone.hear(block(1000 + self.number % 7, speech), self.at)
+            level = 3000 if speech else 10
+            self.microphone.hear(block(level + self.number % 7, speech), self.at)
             self.at += 0.02
             self.number += 1
 
@@ -166,7 +167,7 @@ def test_t8_a_question_that_was_answered_in_writing_leaves_nothing_behind() -> N
     assert bench.line.sent == ["start", "sound", "end"]
 
 
-@pytest.mark.parametrize(("words", "ended"), [("So that is all.", True), ("So that is and", False)])
+@pytest.mark.parametrize(("words", "ended"), [("Is that all?", True), ("That is all and", False)])
 def test_words_tell_whether_the_turn_can_be_over(words: str, ended: bool) -> None:
     bench = Bench(manual=True)
     bench.hear(600, 90)
