@@ -139,8 +139,8 @@ async def _opened_store(app: web.Application) -> AsyncIterator[None]:
         await ctx.store.open()
         await _seed(ctx)
         await ctx.identity.open()
-        if ctx.browsers is not None:
-            await ctx.browsers.sweep()
+        if ctx.browsers is not None and ctx.browsers is not ctx.local_identity:
+            await ctx.browsers.sweep()  # the local sign-in has done so itself
         yield
     finally:
         if ctx.google is not None:
