@@ -27,8 +27,13 @@ def give_way(running: Collection[Lesson], uid: str) -> list[Lesson]:
         raise Refused(
             Code.RESOURCE_EXHAUSTED,
             f"You have {len(mine)} voice lessons open. Close one of them first.",
+            details={"reason": "lessons"},
             retry_after_s=15,
         )
     if len(running) >= LESSONS_MAX:
-        raise Unavailable("All lines are busy. Please try again in a minute.", retry_after_s=60)
+        raise Unavailable(
+            "All lines are busy. Please try again in a minute.",
+            details={"reason": "busy"},
+            retry_after_s=60,
+        )
     return absent[: max(0, over)]

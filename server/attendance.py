@@ -114,7 +114,9 @@ class Attendance:
 
     def _require_open(self) -> None:
         if self._ended:
-            raise Unavailable("This voice session is ending. Please try again.")
+            raise Unavailable(
+                "This voice session is ending. Please try again.", details={"reason": "ending"}
+            )
 
     def _moved(self, peer: Peer, state: PeerState) -> None:
         """A peer that was replaced has nothing to say any more."""

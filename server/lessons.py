@@ -124,7 +124,7 @@ class Lessons:
         """
         require(caller.role, Role.APPROVED)
         if self._draining:
-            raise Unavailable(RESTARTING)
+            raise Unavailable(RESTARTING, details={"reason": "restarting"})
         async with self._opening.of(session_id):
             lesson = await self._running(session_id)
             composition = await compose_live(self._ctx, caller, session_id, topic_id, style)
@@ -162,7 +162,7 @@ class Lessons:
         plan = plan_of(caller, composition, config, ctx.clock.now())
         plan, ends_at = await self._resumed(plan)
         if self._draining:
-            raise Unavailable(RESTARTING)
+            raise Unavailable(RESTARTING, details={"reason": "restarting"})
         for lesson in give_way(self._by_session.values(), caller.uid):
             lesson.stop("superseded")
         handles = self._voice_sessions.place(plan, ends_at)
