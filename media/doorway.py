@@ -9,6 +9,8 @@ BLOCK_BYTES = 640  # PCM16 mono 16 kHz
 SILENCE = bytes(BLOCK_BYTES)
 # So long after its onset speech is certain as a rule; the pre-roll reaches 400 ms before that.
 USUAL_MS = 100
+# So long before that a block judged to be the tutor's may have been the learner's beginning.
+DOUBTFUL_MS = 120
 # Most that may wait on top of the pre-roll, while a cough over the tutor is ruled out.
 WAITING_MS = 600
 
@@ -18,7 +20,9 @@ class Doorway:
 
     def __init__(self, preroll_ms: int) -> None:
         self._preroll = preroll_ms // BLOCK_MS
-        self._before: deque[bytes] = deque(maxlen=(preroll_ms + WAITING_MS) // BLOCK_MS)
+        self._before: deque[tuple[bytes, bool]] = deque(
+            maxlen=(preroll_ms + WAITING_MS) // BLOCK_MS
+        )
         self._waiting = 0  # blocks since speech became certain
         self.open = False
         self.trailing_ms = 0  # passed since the last voice
@@ -37,17 +41,24 @@ class Doorway:
         self.open = True
         kept = list(self._before)[-(self._preroll + self._waiting) :]
         self._before.clear()
-        return b"".join(kept)
+        doubtful = len(kept) - self._waiting - DOUBTFUL_MS // BLOCK_MS
+        return b"".join(
+            SILENCE if echoed and number < doubtful else pcm20
+            for number, (pcm20, echoed) in enumerate(kept)
+        )
 
     def shut(self) -> None:
         self.open = False
 
-    def take(self, pcm20: bytes, *, voiced: bool, silenced: bool, kept: bool) -> bytes:
+    def take(
+        self, pcm20: bytes, *, voiced: bool, silenced: bool, kept: bool, echoed: bool = False
+    ) -> bytes:
         """What passes of 20 ms. `silenced`: as silence where nobody speaks; `kept`: it may still
-        have to be sent as sound."""
+        have to be sent as sound; `echoed`: it is the tutor's voice, which the service would take
+        for an interruption."""
         self._waiting += 1
         if not self.open or kept:
-            self._before.append(pcm20)
+            self._before.append((pcm20, echoed))
         else:
             self._before.clear()
         if not self.open:

@@ -39,6 +39,8 @@ SETTLING_BLOCKS = 60
 # The learned level follows the median by so much a block (dB), and 9 dB above it is no echo.
 STEP = np.float32(0.2 / 4.34)
 MARGIN = np.float32(np.log(8.0))
+# Of so many blocks compared an echo is alike by more than UNLIKE (98 of 100).
+COMPARED_BLOCKS = 12
 # A share above this speaks for the learner, below for the echo; the sum decides.
 TYPICAL, CAP, OWN = 0.35, 1.2, 0.5
 # The way back is never known to the block, and buffers on it breathe.
@@ -46,7 +48,10 @@ NEAR = 2
 # After our own process stood still nothing is certain for so long.
 SHAKEN_BLOCKS = 25
 # After so much of the tutor with nothing to be heard of it there is none; a known one is forgotten.
-CLEAR_BLOCKS, GONE_BLOCKS = 75, 150
+# Counted while the tutor is audible and has been for as long as the way back may be.
+CLEAR_BLOCKS, GONE_BLOCKS = 30, 150
+AUDIBLE, ON_THE_WAY_S = 300, 0.3
+LONGEST_STEP = 15
 # An echo makes up for so many quiet blocks.
 RELAPSE = 5
 
@@ -173,6 +178,8 @@ class Echo:
         self._level = _NOTHING  # log of what comes back of what was played
         self._own = 0.0
         self._clear = 0
+        self._sounding_since = self._sounded_at = float("-inf")
+        self._heard_at = 0.0
         self._shaken, self._slips = 0, 0
 
     @property
@@ -187,6 +194,10 @@ class Echo:
         """
         if len(pcm24k) != PLAYED_BYTES:
             raise ValueError(f"a block played has {PLAYED_BYTES} bytes, not {len(pcm24k)}")
+        if self._clear < GONE_BLOCKS and np.abs(np.frombuffer(pcm24k, "<i2")).max() > AUDIBLE:
+            if at > self._audible_until:
+                self._sounding_since = at
+            self._sounded_at = at
         self._audible_until = at + DELAYS * BLOCK_S
         self._played.add(self._player.number(at), pcm24k)
 
@@ -196,11 +207,12 @@ class Echo:
         self._shaken = max(0, self._shaken - 1)
         if self._microphone.slips != self._slips:
             self._slips, self._shaken = self._microphone.slips, SHAKEN_BLOCKS
+        since, self._heard_at = at - self._heard_at, at
         if at > self._audible_until:
             self._own = 0.0
             return Hearing.FREE
         if not voice:
-            self._quiet()
+            self._quiet(at, since)
         elif self._settling or not number % 2:
             self._voice(pcm20, number)
         return self._verdict()
@@ -216,11 +228,17 @@ class Echo:
             return more if self._own >= OWN else Hearing.ECHO
         if self._clear >= CLEAR_BLOCKS:
             return Hearing.FREE
+        if self._likeness.blocks >= COMPARED_BLOCKS and self._likeness.most < UNLIKE:
+            return Hearing.OWN
         return Hearing.LIKELY if self._likeness.most >= SUSPICIOUS else Hearing.UNSURE
 
-    def _quiet(self) -> None:
+    def _quiet(self, at: float, since: float) -> None:
+        """`since`: s since the block before; silence that lasts comes in fewer blocks."""
         self._own = max(0.0, self._own - TYPICAL)
-        self._clear = min(self._clear + 1, GONE_BLOCKS)
+        if at - self._sounded_at > BLOCK_S * 5 or at - self._sounding_since < ON_THE_WAY_S:
+            return
+        blocks = min(max(1, round(since / BLOCK_S)), LONGEST_STEP)
+        self._clear = min(self._clear + blocks, GONE_BLOCKS)
         if self._clear == GONE_BLOCKS:
             self._row = None
 

@@ -265,7 +265,9 @@ class Gate:
         if voiced and doorway.open:
             self._muffled = self.settings.mode == "ptt"
         silenced = self._muffled or self._echoed or pending
-        return kept + doorway.take(pcm20, voiced=voiced, silenced=silenced, kept=pending)
+        return kept + doorway.take(
+            pcm20, voiced=voiced, silenced=silenced, kept=pending, echoed=self._echoed
+        )
 
     def _lead_ms(self, since_s: float) -> float:
         """How far the pre-roll reaches back beyond the usual, counted from the onset."""

@@ -26,7 +26,7 @@ CERTAIN = Threshold(speech=STRONG, sure_ms=20, signs_ms=40)
 RESTLESS = Threshold(speech=0.8, sure_ms=60, signs_ms=60)
 FAINT = Threshold(speech=0.8, sure_ms=200, signs_ms=200)
 OVER_TUTOR = Threshold(speech=0.6, sure_ms=40, signs_ms=60)
-UNSURE = Threshold(speech=0.6, sure_ms=200, signs_ms=320, evidence_ms=260)
+UNSURE = Threshold(speech=0.6, sure_ms=200, signs_ms=320, evidence_ms=40)
 LIKELY = Threshold(speech=0.6, sure_ms=360, signs_ms=560, evidence_ms=360)
 DOUBTS = {Hearing.UNSURE: UNSURE, Hearing.LIKELY: LIKELY}
 
