@@ -70,9 +70,8 @@ class Lesson:
         self.credential_id = plan.credential_id
         self._ports = ports
         self._loop = asyncio.get_running_loop()
-        now = self._loop.time
         self._boundary = Boundary(self._broke)
-        guarded = self._boundary.guarded
+        now, guarded = self._loop.time, self._boundary.guarded
         self._agenda = plan.agenda
         self._closing: asyncio.Task[None] | None = None
         self.silent = asyncio.Event()
@@ -156,10 +155,8 @@ class Lesson:
     # --- life -------------------------------------------------------------------------------------
 
     async def run(self) -> None:
-        """Until `stop`; ends after the sound is shut (CLOSE_S) and the books are closed (DRAIN_S).
-
-        What a child raises ends the lesson and is the caller's to log.
-        """
+        """Until `stop`; ends when the sound is shut (CLOSE_S) and the books are closed (DRAIN_S).
+        What a child raises ends the lesson and is the caller's to log."""
         name, kept = f"lesson:{self.plan.session_id}", self._boundary.kept
         self._ending.limit(self.plan.minutes * 60)
         self._steering.last_minute.limit(self.plan.minutes * 60)
@@ -226,8 +223,6 @@ class Lesson:
         finally:
             self._record.close()
             self._ports.trace.end(reason)
-            if self.diagnostics.total:
-                log.info("lesson had mishaps", extra={"mishaps": dict(self.diagnostics.total)})
             self._books.finish(survives=reason == "shutdown")
             self._errands.finish()
             self.silent.set()
@@ -289,13 +284,17 @@ class Lesson:
         self._turn_deadline.set(self._floor.talk.next_deadline())
 
     async def _watch(self) -> None:
-        """The only clock on a lesson that nobody uses: sleep first, then goodbye."""
+        """The only clock on a lesson that nobody uses."""
         while True:
             await asyncio.sleep(IDLE_CHECK_S)
-            talk, link = self._floor.talk, self._live.link
-            silent_s = self._loop.time() - talk.last_voice_at
-            if silent_s >= IDLE_AFTER_S:
-                self._captions.show("idle", reason="silence")
-                self.stop("idle")
-            elif silent_s >= SLEEP_AFTER_S and talk.quiet and link.up:
-                link.sleep()
+            self._mind_silence()
+
+    def _mind_silence(self) -> None:
+        """Sleep first, then goodbye."""
+        talk, link = self._floor.talk, self._live.link
+        silent_s = self._loop.time() - talk.last_voice_at
+        if silent_s >= IDLE_AFTER_S:
+            self._captions.show("idle", reason="silence")
+            self.stop("idle")
+        elif silent_s >= SLEEP_AFTER_S and talk.quiet and link.up:
+            link.sleep()

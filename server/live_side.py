@@ -110,8 +110,7 @@ class LiveSide:
             group.create_task(link.run(), name="lesson:way-back")
             stands = await trial.stands()
             self._trial = None
-            talk = self._floor().talk
-            if stands and talk.quiet and talk.last_voice_at <= began_at:
+            if stands and self._undisturbed(began_at):
                 trial.taken = True
                 self._take_over(link, trial.model)
             else:
@@ -120,6 +119,11 @@ class LiveSide:
         if trial.taken:
             self._waits.lasted(self._loop.time() - began_at)
         return stands and not trial.taken
+
+    def _undisturbed(self, since: float) -> bool:
+        """Nobody has spoken, and nothing has come to be due."""
+        talk = self._floor().talk
+        return talk.quiet and talk.last_voice_at <= since
 
     async def _quiet(self) -> bool:
         """Waits for a moment at which nobody speaks and nothing is due; False: closed before."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 
 from media import turn_events as ev
 from media.turns import Turns
 from server.diagnostics import Diagnostics
 from server.turn_files import TurnFile
+
+log = logging.getLogger(__name__)
 
 # Turns that end unsaved without anything being wrong.
 _ORDINARY = ("noise", "no_learner", "closed")
@@ -35,7 +38,7 @@ class TurnRecord:
     def begin(self, turns: Turns) -> None:
         """A log is that of one machine: with the next one it ends."""
         if self._file is not None and self._begun:
-            self.close()
+            self._file.close()
             self._file = None
         elif self._file is not None:
             self._file.begin(turns.prefix, link_up=turns.link_up)
@@ -59,5 +62,8 @@ class TurnRecord:
             self._diagnostics.note(event.at, "link.lost")
 
     def close(self) -> None:
+        """The lesson is over: what went wrong is summed up, without words."""
         if self._file is not None:
             self._file.close()
+        if self._diagnostics.total:
+            log.info("lesson had mishaps", extra={"mishaps": dict(self._diagnostics.total)})
