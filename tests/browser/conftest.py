@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 SHOTS = HERE.parent.parent / "screenshots"
-READY_S = 60.0
+READY_S = 120.0
 CHROMIUM = "/usr/bin/chromium"
 FIREFOX = "/usr/bin/firefox-esr"
 # Answers every question for the microphone with yes, before it is asked.
@@ -377,7 +377,7 @@ async def device(
         await context.close()
 
 
-async def until(probe: Callable[[], Awaitable[Any]], what: str, within: float = 20.0) -> Any:
+async def until(probe: Callable[[], Awaitable[Any]], what: str, within: float = 30.0) -> Any:
     """The first true answer of `probe`; a loaded two-core machine needs generous limits."""
     end = time.monotonic() + within
     while True:

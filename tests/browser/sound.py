@@ -8,6 +8,7 @@ and recognise the words that a person would have heard.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import shutil
 import subprocess
@@ -127,6 +128,11 @@ class SoundCard:
             for at, block in list(self._blocks)
             if at > since
         ]
+
+    def stalled(self, since: float) -> float:
+        """The longest time (s) between two blocks after `since`: 0.05 where nothing stalls."""
+        times = [at for at, _ in self.levels(since)]
+        return max((b - a for a, b in itertools.pairwise(times)), default=0.0)
 
     def audible(self, since: float) -> float | None:
         """When the loudspeaker first made a sound after `since`."""

@@ -22,7 +22,7 @@ from tests.browser.conftest import SHOTS, Server, complains
 from tests.rig import DOCUMENT
 
 SIZES = {"phone": (390, 844), "desktop": (1280, 800)}
-WAIT_MS = 15_000
+WAIT_MS = 30_000
 LIVE = "[role=status], [role=alert], [role=log], [aria-live=polite], [aria-live=assertive]"
 MOONS = """\
 Ariel Bianca Cupid Desdemona Elara Fenrir Ganymede Helene Io Juliet
