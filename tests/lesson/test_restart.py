@@ -63,6 +63,7 @@ async def test_a_lesson_goes_on_in_the_next_process(tmp_path: Path, way: signal.
                 assert (first.resumed, second.resumed) == (False, True)
                 assert second.setup["sessionResumption"]["handle"] == handle
                 assert "1 turn" in str(second.setup["systemInstruction"])
+                await until(lambda: call.messages("agenda"), "the agenda is told")
                 assert call.messages("agenda")[0]["agenda"]
                 # Nobody speaks before the learner does.
                 await asyncio.sleep(0.5)
