@@ -97,7 +97,9 @@ async def test_a_lesson_reaches_a_collector_as_one_trace_without_words(
     monkeypatch.delenv("NO_PROXY", raising=False)
     monkeypatch.delenv("no_proxy", raising=False)
     async with collecting() as collector:
-        async with house(tmp_path, otlp_endpoint=collector.url + "/") as home:
+        # Nothing else is needed, and nothing else turns it on.
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url + "/")
+        async with house(tmp_path) as home:
             ada = await home.person()
             async with ada.call(await ada.ground()) as call:
                 turn = await call.ask(QUESTION)
