@@ -57,6 +57,7 @@ class Tokens:
     refresh_token: str
 
 
+_SETUP_STATUS = frozenset({401, 403, 404})
 # The first word of an answer that is no success.
 _MEANS: Mapping[str, Trouble] = {
     "USER_DISABLED": Trouble.ACCOUNT,
@@ -141,7 +142,9 @@ class GoogleAccounts:
     async def _post(self, url: str, **body: Any) -> Mapping[str, Any]:
         if self._http is None:
             timeout = aiohttp.ClientTimeout(total=REQUEST_S)
-            self._http = aiohttp.ClientSession(timeout=timeout, trust_env=True)
+            # A proxy of the environment is for Google, never for a service on this machine.
+            proxied = url.startswith("https://")
+            self._http = aiohttp.ClientSession(timeout=timeout, trust_env=proxied)
         try:
             async with self._http.post(
                 url,
@@ -170,21 +173,20 @@ def _object(raw: bytes) -> Mapping[str, Any]:
 
 
 def _refusal(status: int, answer: Mapping[str, Any]) -> GoogleTrouble:
+    """Only Google's own word ends a sign-in; what a proxy or a captive portal says does not."""
     error = answer.get("error")
     said = str(error.get("message", "")) if isinstance(error, dict) else ""
-    said = said[:200] or f"HTTP {status}"
     known = _MEANS.get(said.partition(" ")[0].rstrip(":"))
-    if status >= 500 or status == 429:
-        return GoogleTrouble(Trouble.UNAVAILABLE, said)
-    if known is not None:
-        return GoogleTrouble(known, said)
-    if status == 403 or "API key" in said or status == 404:
-        return GoogleTrouble(Trouble.SETUP, said)
-    return GoogleTrouble(Trouble.REFUSED, said)
+    if status >= 500 or status == 429 or not (said or status in _SETUP_STATUS):
+        return GoogleTrouble(Trouble.UNAVAILABLE, said[:200] or f"HTTP {status}")
+    if known is None:
+        wrong = status in _SETUP_STATUS or "API key" in said
+        known = Trouble.SETUP if wrong else Trouble.REFUSED
+    return GoogleTrouble(known, said[:200] or f"HTTP {status}")
 
 
 def _tokens(answer: Mapping[str, Any], id_token: str, refresh_token: str) -> Tokens:
     found = Tokens(str(answer.get(id_token, "")), str(answer.get(refresh_token, "")))
     if not found.id_token or not found.refresh_token:
-        raise GoogleTrouble(Trouble.REFUSED, "an answer without tokens")
+        raise GoogleTrouble(Trouble.UNAVAILABLE, "an answer without tokens")
     return found
