@@ -1,11 +1,13 @@
-"""Speaks a recording into a running Pidjin, as a learner with an open microphone would.
+"""Speaks a recording into a running Pidjin, as a learner with an open microphone would, or, with
+--push-to-talk, one who holds the Space key.
 
     PIDJIN_DEV_TOKEN=… python scripts/qa_voice_wav.py http://127.0.0.1:8080 --wav question.wav
 
 Checks that the microphone is taken (sound leaves the gate while the recording plays) and released
 (nothing leaves it afterwards), that the words are understood, answered in sound, and stored. Needs
 the bearer of an approved person: --token, or PIDJIN_DEV_TOKEN as the server has it. Without --wav
-the local voice asks. Exit codes: 0 all holds, 1 a check failed, 2 wrong usage.
+the local voice asks. What the key means is decided by the client's own module, in Node. Exit codes:
+0 all holds, 1 a check failed, 2 wrong usage.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from scripts.probe.recording import RecordingInvalid, local_voice, read_wav
-from scripts.qa.acceptance import Call, accept
+from scripts.qa.acceptance import Call, accept, accept_held
 from scripts.qa.caller import Caller, CallFailed
 from scripts.qa.microphone import RATE
 
@@ -38,6 +40,7 @@ def options_of(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--wav", type=Path, help="what is said: PCM16 WAV, any rate")
     parser.add_argument("--token", help="bearer of an approved person (PIDJIN_DEV_TOKEN)")
     parser.add_argument("--topic", help="topicId of the lesson; default: a short text is grounded")
+    parser.add_argument("--push-to-talk", action="store_true", help="hold Space while it plays")
     return parser.parse_args(argv)
 
 
@@ -51,11 +54,13 @@ def recording(options: argparse.Namespace) -> bytes:
     return spoken
 
 
-async def run(url: str, token: str, topic: str | None, pcm48k: bytes) -> bool:
+async def run(
+    url: str, token: str, topic: str | None, pcm48k: bytes, *, push_to_talk: bool = False
+) -> bool:
     """Prints each check as it is known. Raises CallFailed."""
-    good = True
+    good, checks = True, accept_held if push_to_talk else accept
     async with Caller(url, token) as caller, Call(caller, topic) as call:
-        async for name, held, told in accept(call, pcm48k):
+        async for name, held, told in checks(call, pcm48k):
             print(f"{'pass' if held else 'FAIL'}  {name:12} {told}".rstrip(), flush=True)
             good = good and held
     return good
@@ -73,7 +78,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"qa_voice_wav: {error}", file=sys.stderr)
         return EXIT_USAGE
     try:
-        return 0 if asyncio.run(run(options.url, token, options.topic, pcm)) else EXIT_FAILED
+        held = options.push_to_talk
+        good = asyncio.run(run(options.url, token, options.topic, pcm, push_to_talk=held))
+        return 0 if good else EXIT_FAILED
     except CallFailed as error:
         print(f"FAIL  {error}")
         return EXIT_FAILED

@@ -16,11 +16,14 @@ from aiortc.mediastreams import MediaStreamTrack
 
 from scripts.qa.caller import Caller, CallFailed
 from scripts.qa.microphone import Microphone, listen
+from scripts.qa.space_key import SpaceKey
 
 JOIN_S = 20.0
 TURN_S = 90.0
 RELEASE_S = 10.0
 REPLY_MIN_S = 0.3
+# A tap is over long before the page takes the key for talk; then the hold goes on so long.
+TAP_S, CLAIM_S = 0.15, 3.0
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 TEXT = """\
 1. A vaccine shows the immune system a harmless piece of a germ.
@@ -39,6 +42,7 @@ class Call:
         self.session_id = str(uuid.uuid4())
         self.microphone = Microphone()
         self.heard_s = 0.0
+        self.held = False
         self._topic = topic
         self._messages: list[tuple[str, dict[str, Any]]] = []
         self._changed = asyncio.Event()
@@ -78,6 +82,14 @@ class Call:
     def messages(self, kind: str) -> list[dict[str, Any]]:
         """Data of RTVI messages of a type, or of a `server-message` type, in order."""
         return [data for name, data in self._messages if name == kind]
+
+    def push(self, down: bool) -> None:
+        """The page's `ptt` message."""
+        self.held = down
+        message = {"t": "ptt", "d": {"down": down}}
+        told = {"label": "rtvi-ai", "type": "client-message", "id": "2", "data": message}
+        self._channel.send(json.dumps(told))
+        self._changed.set()
 
     @property
     def state(self) -> str:
@@ -140,6 +152,33 @@ async def accept(call: Call, pcm48k: bytes) -> AsyncIterator[Outcome]:
     call.microphone.play(pcm48k)
     await call.until(lambda: call.sending, "sound through the gate", length_s + JOIN_S)
     yield "taken", True, "sound leaves the gate while the recording plays"
+    async for outcome in _outcome(call, length_s):
+        yield outcome
+
+
+async def accept_held(call: Call, pcm48k: bytes) -> AsyncIterator[Outcome]:
+    """The same with the Space key held while the recording plays. Raises CallFailed."""
+    length_s = len(pcm48k) / 96_000
+    async with SpaceKey(call.push) as key:
+        key.press()
+        await asyncio.sleep(TAP_S)
+        key.release()
+        key.press()
+        yield "tap", not call.held, "a short tap of the key says nothing"
+        await call.until(lambda: call.held, "hold of the key", CLAIM_S)
+        yield "held", not call.sending, "the key is taken for talk, and silence leaves no gate"
+        call.microphone.play(pcm48k)
+        await call.until(lambda: call.sending, "sound through the gate", length_s + JOIN_S)
+        yield "taken", True, "sound leaves the gate while the key is down"
+        await call.until(lambda: not call.microphone.playing, "end of the recording", length_s)
+        key.release()
+        await call.until(lambda: not call.held, "release of the key", CLAIM_S)
+        async for outcome in _outcome(call, length_s):
+            yield outcome
+
+
+async def _outcome(call: Call, length_s: float) -> AsyncIterator[Outcome]:
+    """What becomes of words that have left the gate."""
     await call.until(lambda: call.messages("turn"), "finished turn", length_s + TURN_S)
     turn = call.messages("turn")[0]
     words = str(turn.get("userText", ""))

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import wave
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from local_gemini.faults import no_audio, refuse
+from local_gemini.script import Script
 from local_gemini.scripted import ScriptedEngine, tone
 from scripts import qa_voice_wav
 from scripts.probe.recording import RecordingInvalid, read_wav
 from scripts.qa import acceptance
 from scripts.qa.caller import CallFailed
+from scripts.qa.space_key import SpaceKey
 from tests.rig import DEV_TOKEN, house, spoken
 
 SENTENCE = "A vaccine shows a harmless piece of a germ."
@@ -41,6 +46,55 @@ async def test_a_recording_is_heard_answered_and_stored(
     assert good, out
     names = [line.split()[1] for line in out.splitlines()]
     assert names == ["taken", "understood", "answered", "heard", "released", "stored"]
+
+
+@pytest.mark.speech
+@pytest.mark.req("TEST-19", "OWN-27", "OWN-30")
+async def test_a_recording_with_the_key_held_has_the_same_outcome(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pcm = spoken(SENTENCE)
+    async with house(tmp_path, ScriptedEngine([SENTENCE]), config=CONFIG) as home:
+        good = await qa_voice_wav.run(home.url, DEV_TOKEN, None, pcm, push_to_talk=True)
+    out = capsys.readouterr().out
+    assert good, out
+    names = [line.split()[1] for line in out.splitlines()]
+    same = ["taken", "understood", "answered", "heard", "released", "stored"]
+    assert names == ["tap", "held", *same]
+
+
+@pytest.mark.req("OWN-27")
+async def test_the_pages_own_rules_tell_a_hold_from_a_tap() -> None:
+    """T6: however often the key goes down, it comes up as often."""
+    told: list[bool] = []
+    async with SpaceKey(told.append) as key:
+        for held_s in (0.03, 0.2, 0.9, 0.08, 0.9):
+            key.press()
+            await asyncio.sleep(held_s)
+            key.release()
+            await asyncio.sleep(0.05)
+    assert told == [True, False, True, False]
+
+
+@pytest.mark.speech
+@pytest.mark.req("TEST-19")
+async def test_a_reply_that_nothing_can_say_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The Live model writes and does not speak, and the speech model refuses."""
+    monkeypatch.setattr(acceptance, "TURN_S", 4.0)
+    script = Script().on("turn", no_audio()).on("generate", refuse(400), where=_speech)
+    pcm = spoken(SENTENCE)
+    async with house(tmp_path, ScriptedEngine([SENTENCE]), script, config=CONFIG) as home:
+        with pytest.raises(CallFailed, match="no finished turn"):
+            await qa_voice_wav.run(home.url, DEV_TOKEN, None, pcm)
+    out = capsys.readouterr().out
+    assert "pass  taken" in out
+    assert "heard" not in out
+
+
+def _speech(request: dict[str, Any]) -> bool:
+    return "AUDIO" in str(request.get("generationConfig"))
 
 
 @pytest.mark.speech
