@@ -28,7 +28,7 @@ from tests.rig import Call, House, house, said
 
 @pytest.fixture(autouse=True)
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(way_back, "FIRST_S", 0.8)
+    monkeypatch.setattr(way_back, "FIRST_S", 1.5)
     monkeypatch.setattr(way_back, "STEADY_S", 0.3)
 
 
