@@ -326,7 +326,9 @@ async def test_a_call_of_a_tool_that_is_not_there_changes_nothing(tmp_path: Path
             assert (await call.ask("Still here?"))["saved"] is True
             assert [one.open for one in home.gemini.sessions] == [True]
             (running,) = home.lessons.running()
-            assert running.vitals.cost.model == home.gemini.sessions[0].setup["model"].split("/")[-1]
+            assert (
+                running.vitals.cost.model == home.gemini.sessions[0].setup["model"].split("/")[-1]
+            )
 
 
 @pytest.mark.req("OWN-3", "OWN-21")
