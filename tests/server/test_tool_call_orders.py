@@ -17,12 +17,19 @@ from server.tool_calls import APPROVE_WITHIN_S, OPEN_MAX, RUN_WITHIN_S, Argument
 from tests.virtual_time import run_virtual
 
 PAGES = ("ada-1", "ada-2", "eve-1")
-_IDS = st.sampled_from(["a", "b", "c"])
+_IDS = st.sampled_from(["a", "b"])
+_CALL = st.tuples(
+    st.just("call"), _IDS, st.sampled_from(["asks", "asks", "free", "slow", "unknown"])
+)
+_VERDICT = st.tuples(st.just("verdict"), _IDS, st.sampled_from(PAGES), st.booleans())
 _ACTS = st.lists(
     st.tuples(
         st.one_of(
-            st.tuples(st.just("call"), _IDS, st.sampled_from(["free", "asks", "slow", "unknown"])),
-            st.tuples(st.just("verdict"), _IDS, st.sampled_from(PAGES), st.booleans()),
+            _CALL,
+            _CALL,
+            _VERDICT,
+            _VERDICT,
+            _VERDICT,
             st.tuples(st.just("cancel"), _IDS),
             st.tuples(st.sampled_from(["interrupt", "lost", "left", "away", "back"])),
         ),
