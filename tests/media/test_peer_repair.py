@@ -36,6 +36,7 @@ class Delays:
 
 @pytest.mark.parametrize("lost", [{30}, {20, 40, 60}], ids=["one", "three"])
 async def test_loss_leaves_no_standing_delay(lost: set[int]) -> None:
+    """T24, over a real connection."""
     async with call() as (server, client):
         await client.speak(TONE[:10])
         delays = await Delays(server, client).run(
