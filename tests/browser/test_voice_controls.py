@@ -77,12 +77,11 @@ async def test_a_reply_is_heard_again_and_slower(visit: Visits, card: SoundCard)
 
 
 @pytest.mark.req("UI-37", "VOICE-39", "VOICE-51")
-@pytest.mark.parametrize("size", ["phone", "desktop"])
 async def test_a_reply_cut_off_shows_what_was_missed_and_goes_on(
-    visit: Visits, card: SoundCard, line: Callable[[str], Path], size: str
+    visit: Visits, card: SoundCard, line: Callable[[str], Path]
 ) -> None:
     stop = line("Wait, wait, please stop for a moment.")
-    async with visit(size=size) as visitor:
+    async with visit() as visitor:
         # A lecturer talks long enough to be cut off.
         await visitor.page.get_by_text("Lecture", exact=True).click()
         await _in_voice(visitor)
@@ -162,9 +161,8 @@ async def test_space_is_held_to_talk(
 
 
 @pytest.mark.req("AUTH-20", "VOICE-62")
-@pytest.mark.parametrize("size", ["phone", "desktop"])
-async def test_what_this_voice_session_cost(visit: Visits, size: str) -> None:
-    async with visit(size=size) as visitor:
+async def test_what_this_voice_session_cost(visit: Visits) -> None:
+    async with visit(size="desktop") as visitor:
         await visitor.start(SHORT)
         context = visitor.page.locator("details.context")
         if not await context.evaluate("(e) => e.open"):

@@ -53,9 +53,8 @@ async def _fallback(visitor: Visitor) -> None:
 
 
 @pytest.mark.req("UI-22", "UI-26", "UI-29", "UI-60", "VOICE-62")
-@pytest.mark.parametrize("size", ["phone", "desktop"])
-async def test_dictation_in_place_of_a_call(visit: Visits, size: str) -> None:
-    async with visit(size=size, open_page=False) as visitor:
+async def test_dictation_in_place_of_a_call(visit: Visits) -> None:
+    async with visit(open_page=False) as visitor:
         await _fallback(visitor)
         await visitor.says(LISTENING)
         # Who hears the words is said before the first of them.
