@@ -201,3 +201,40 @@ async def test_a_lesson_that_ends_on_the_way_back_leaves_nothing(
                 await until(lambda: [one for one in home.gemini.sessions if one.ready], "on trial")
         await home.empty()
         assert codes(call) == ["live-denied"]
+
+
+@pytest.mark.req("RTC-16", "OWN-27")
+async def test_a_key_that_is_held_is_somebody_who_speaks(tmp_path: Path) -> None:
+    script = Script().on("connect", refuse(403), times=1)
+    engine = ScriptedEngine(replies=[["Yes."]], generate=Agent(), threads=True)
+    async with house(tmp_path, engine, script) as home:
+        ada = await home.person()
+        async with ada.call(await ada.ground()) as call:
+            call.act("ptt", down=True)
+            await asyncio.sleep(3.0)
+            assert codes(call) == ["live-denied"]
+            call.act("ptt", down=False)
+            await back(call)
+            assert (await call.ask("And now?"))["text"] == "Yes."
+
+
+@pytest.mark.req("RTC-16", "VOICE-66")
+async def test_a_replay_is_heard_to_its_end_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(way_back, "FIRST_S", 600.0)
+    script = Script().on("connect", refuse(403), times=1)
+    engine = ScriptedEngine(generate=Agent("word " * 40 + "end."), threads=True)
+    async with house(tmp_path, engine, script) as home:
+        ada = await home.person()
+        async with ada.call(await ada.ground()) as call:
+            turn = await call.ask("Tell me.")
+            await until(lambda: "bot-stopped-speaking" in call.kinds, "said", 15)
+            call.act("replay", turnId=turn["turnId"])
+            await until(lambda: call.kinds.count("bot-started-speaking") == 2, "once more")
+            (lesson,) = home.lessons.running()
+            trying = asyncio.create_task(lesson._live._try())
+            await back(call)
+            told = call.kinds[: len(call.kinds) - call.kinds[::-1].index("notice")]
+            assert told.count("bot-stopped-speaking") == 2
+        await trying
