@@ -109,7 +109,7 @@ def act(desk: Desk, calls: ToolCalls, what: tuple[object, ...]) -> None:
 
 
 @pytest.mark.req("TOOL-5", "TOOL-9", "TOOL-14", "TOOL-15", "TOOL-17", "TOOL-19")
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(_ACTS)
 def test_no_order_runs_what_nobody_allowed_or_answers_twice(
     acts: list[tuple[tuple[object, ...], float]],
