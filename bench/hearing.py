@@ -66,7 +66,8 @@ def _noise(voices: tuple[clips.Clip, ...], levels: tuple[int, ...]) -> Figures:
                 "ms",
                 p90=ms(quantile(onsets.found, 0.9)),
                 missed=onsets.delays.count(None),
-                whole_percent=float(np.mean(onsets.whole)) * 100,
+                clipped=onsets.whole.count(False),
+                utterances=len(onsets.whole),
                 false_openings_a_minute=trial.false_openings(track, heard) / track.seconds * 60,
             )
         told[f"noise_alone_{name}"] = _alone(name, noise, voices)
