@@ -270,11 +270,13 @@ def test_t18_the_learner_interrupts_over_the_echo_a_louder_one_sooner() -> None:
 
 @pytest.mark.speech
 def test_without_an_echo_the_learner_is_as_quick_as_ever() -> None:
-    """Headphones: careful while it could still be an echo, then 150 ms as in design 10."""
+    """Headphones: careful while it could still be an echo (0.9 s of the tutor), then as in design
+    10, also in the first reply."""
     need.local_voice()
-    early, later = (
+    early, soon, later = (
         [interrupting(clip, Desk(), after, 12, -12) for clip in near_voices()[:7]]
-        for after in (0.4, 4.0)
+        for after in (0.4, 1.0, 4.0)
     )
     assert median(early) <= CAREFUL_S
+    assert median(soon) <= 0.2
     assert median(later) <= 0.15
