@@ -78,6 +78,6 @@ def agent_ports_of(
                     record=tally.sink,
                 )
             finally:
-                await ctx.usage.add(uid, tally.tokens)
+                await ctx.usage.add(uid, tally.bill)
 
     return AgentPorts(ask, speak, transcribe)

@@ -24,7 +24,7 @@ from server.live_setup import LiveComposition, compose_live
 from server.operations.dialogue import DialogueTurnRequest, dialogue_turn
 from server.operations.fields import Style
 from server.operations.preferences import SetSessionStyleRequest, set_session_style
-from server.prices import Rates
+from server.prices import Rates, spoken_nano
 from server.roles import Role, require, role_of
 from server.settings import Settings
 from server.store.records import user_path
@@ -205,8 +205,10 @@ def ports_of(
             cached=usage.cached,
             total=usage.total,
         )
+        rates = ctx.rates(model)
+        nano = spoken_nano(rates, usage) if rates else None
         with translated():
-            await ctx.usage.record(caller.uid, "live", model, tokens, ctx.rates(model))
+            await ctx.usage.record(caller.uid, "live", model, tokens, rates, nano)
 
     return LessonPorts(
         save=save,

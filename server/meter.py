@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from media.live import port
 from server import rtvi
 from server.errors import PidjinError
-from server.prices import Rates, dollars, nano_usd
+from server.prices import Rates, dollars, spoken_nano
 from server.usage_stream import UsageStream, counting_of
 
 log = logging.getLogger(__name__)
@@ -80,14 +80,7 @@ class Meter:
             self._nano = None
         if self._nano is None or self._rates is None:
             return None
-        self._nano += nano_usd(
-            self._rates,
-            prompt=usage.prompt,
-            response=usage.response,
-            thoughts=usage.thoughts,
-            prompt_by_modality=usage.prompt_by_modality,
-            response_by_modality=usage.response_by_modality,
-        )
+        self._nano += spoken_nano(self._rates, usage)
         return dollars(self._nano)
 
     def finish(self) -> None:

@@ -13,6 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 
+from media.live.port import Usage
+
 PRICES_OF = date(2026, 11, 30)
 NANO = 1_000_000_000
 # Words in and out of one modality, by the names the service gives them.
@@ -104,6 +106,18 @@ def nano_usd(
         _side(prompt, prompt_by_modality or {}, rates.prompt)
         + _side(response, response_by_modality or {}, rates.response)
         + thoughts * rates.thoughts
+    )
+
+
+def spoken_nano(rates: Rates, usage: Usage) -> int:
+    """The price of one report of a Live session."""
+    return nano_usd(
+        rates,
+        prompt=usage.prompt,
+        response=usage.response,
+        thoughts=usage.thoughts,
+        prompt_by_modality=usage.prompt_by_modality,
+        response_by_modality=usage.response_by_modality,
     )
 
 

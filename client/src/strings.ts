@@ -228,6 +228,7 @@ export const S = {
     `${figure(input)} in · ${figure(output)} out · ${figure(thoughts)} think`,
   cachedTokens: (n: number) => `${figure(n)} cached`,
   usageSum: (calls: number, tokens: number) => `In all: ${count(calls, 'call', 'calls')}, ${count(tokens, 'token', 'tokens')}`,
+  cost: (usd: number, atLeast: boolean) => `${atLeast ? 'at least ' : ''}$${usd.toFixed(usd > 0 && usd < 1 ? 4 : 2)}`,
   noTokens: 'no token data yet',
   lastCall: (time: string) => `last ${time}`,
 

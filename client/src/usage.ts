@@ -5,6 +5,7 @@ export type Usage = {
   uid: string; displayName?: string; email?: string; geminiCallCount: number; lastCallAt?: string;
   geminiInputTokens?: number; geminiOutputTokens?: number; geminiThoughtTokens?: number;
   geminiCachedTokens?: number; geminiTotalTokens?: number;
+  costUsd?: number; unpricedTokens?: number;
 };
 
 const UID_CHARS = 8;
@@ -19,4 +20,11 @@ export const sum = (figures: readonly number[]): number => figures.reduce((total
 export function tokensOf({ geminiInputTokens: input, geminiOutputTokens: output, geminiThoughtTokens: thoughts }: Usage): string {
   return input === undefined && output === undefined && thoughts === undefined
     ? S.noTokens : S.tokens(input ?? 0, output ?? 0, thoughts ?? 0);
+}
+
+/** Dollars at list prices, '' where none are known. What has no price makes it a lower bound. */
+export function costOf(rows: readonly Usage[]): string {
+  const known = rows.filter((row) => row.costUsd !== undefined);
+  return known.length === 0 ? ''
+    : S.cost(sum(known.map((row) => row.costUsd!)), rows.some((row) => (row.unpricedTokens ?? 0) > 0));
 }

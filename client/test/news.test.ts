@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { CATALOG_ACTIONS, FILTERS, filtered, recency, STATUS_LABEL, type NewsItem } from '../src/news.ts';
-import { tokensOf, whoOf } from '../src/usage.ts';
+import { costOf, tokensOf, whoOf } from '../src/usage.ts';
 
 // @req UI-11
 test('UI-11: how fresh a suggestion is, in local time', () => {
@@ -34,4 +34,12 @@ test('UI-48: who it was and what it took', () => {
   assert.equal(tokensOf({ uid, geminiCallCount: 1, geminiInputTokens: 1200, geminiOutputTokens: 30, geminiThoughtTokens: 4 }), '1,200 in · 30 out · 4 think');
   assert.equal(tokensOf({ uid, geminiCallCount: 1, geminiInputTokens: 7 }), '7 in · 0 out · 0 think');
   assert.equal(tokensOf({ uid, geminiCallCount: 1 }), 'no token data yet');
+});
+
+test('money is told where it is known, and as a lower bound where some is not', () => {
+  const row = { uid: 'ada', geminiCallCount: 1 };
+  assert.equal(costOf([row]), '');
+  assert.equal(costOf([{ ...row, costUsd: 0 }]), '$0.00');
+  assert.equal(costOf([{ ...row, costUsd: 0.0125 }, { ...row, costUsd: 1.2 }, row]), '$1.21');
+  assert.equal(costOf([{ ...row, costUsd: 0.0125, unpricedTokens: 7 }]), 'at least $0.0125');
 });

@@ -125,7 +125,7 @@ async def _search_all(ctx: Context, config: AppConfig, uid: str) -> list[Finding
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(search(theme), name=f"news:{theme.key}") for theme in themes]
     finally:
-        await ctx.usage.add(uid, tally.tokens)
+        await ctx.usage.add(uid, tally.bill)
     return [task.result() for task in tasks]
 
 

@@ -166,7 +166,7 @@ async def _decide(
             move, tally.sink, refresh=search_again if teaching.news is not None else None
         )
     finally:
-        await ctx.usage.add(uid, tally.tokens)
+        await ctx.usage.add(uid, tally.bill)
     return latest, decision
 
 

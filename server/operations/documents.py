@@ -102,7 +102,7 @@ async def ground_document(
             record=tally.sink,
         )
     finally:
-        await ctx.usage.add(caller.uid, tally.tokens)
+        await ctx.usage.add(caller.uid, tally.bill)
     topic = StoredTopic(
         topic_id,
         caller.uid,

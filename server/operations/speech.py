@@ -43,7 +43,7 @@ async def spoken(ctx: Context, uid: str, text: str) -> bytes:
             voice=config.live_voice_name,
         )
     finally:
-        await ctx.usage.add(uid, tally.tokens)
+        await ctx.usage.add(uid, tally.bill)
 
 
 async def speak_text(ctx: Context, caller: Caller, request: SpeakTextRequest) -> SpeakTextResponse:

@@ -110,7 +110,7 @@ async def search(ctx: Context, uid: str, title: str, kind: SearchKind) -> tuple[
             query=query if query != title else "",
         )
     finally:
-        await ctx.usage.add(uid, tally.tokens)
+        await ctx.usage.add(uid, tally.bill)
     return grounded, at
 
 

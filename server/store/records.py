@@ -47,6 +47,11 @@ def usage_path(uid: str, day: str) -> str:
     return f"usage/{uid}_{day}"
 
 
+def spending_path(uid: str, day: str) -> str:
+    """The price of what `usage_path` counts; a document of its own, as DATA-24 is exact."""
+    return f"spending/{uid}_{day}"
+
+
 def _sha256(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 

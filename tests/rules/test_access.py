@@ -98,6 +98,7 @@ OTHER_READS: dict[str, frozenset[str]] = {
     "signInAttempts/x": NOBODY,
     "ai_prompts/scope": NOBODY,
     "leases/newsPipeline": NOBODY,
+    "spending/other_20260115": NOBODY,
     "voiceSessions/of-other": NOBODY,
     "deletedSessions/of-other": NOBODY,
     "doctor/last": NOBODY,
@@ -160,6 +161,7 @@ LISTS: dict[str, frozenset[str]] = {
     "browserSessions": NOBODY,
     "signInAttempts": NOBODY,
     "leases": NOBODY,
+    "spending": NOBODY,
     "doctor": NOBODY,
 }
 

@@ -9,8 +9,9 @@ import pytest
 
 from agent.usage import TokenUsage
 from server.operations.table import OPERATIONS
-from server.prices import FREE, PRICES_OF, Rates, rates_of
-from server.usage import log_usage
+from server.prices import FREE, NANO, PRICES_OF, Rates, rates_of
+from server.store.records import spending_path
+from server.usage import Tally
 from tests.server.world import DOCUMENT, World, is_move
 
 
@@ -121,19 +122,37 @@ async def test_every_response_is_one_log_line_without_words(
     ],
     ids=["local", "google", "unknown price"],
 )
-@pytest.mark.parametrize("written", [True, False])
-def test_the_usage_line_names_who_answered(
-    rates: Rates | None,
-    told: dict[str, object],
-    written: bool,
-    caplog: pytest.LogCaptureFixture,
+def test_the_usage_line_names_who_answered_and_what_it_cost(
+    rates: Rates | None, told: dict[str, object], caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, logger="server.usage")
+    tally = Tally(lambda model: rates)
     usage = TokenUsage(input=500, output=900, thoughts=100, total=1500)
-    log_usage("dialogueTurn", "gemini-3.8-flash", usage, rates, written=written)
-    (record,) = caplog.records
-    line = {name: vars(record)[name] for name in ("model", "asked", "usd") if name in vars(record)}
-    assert line == {name: value for name, value in told.items() if written or name != "usd"}
+    tally.sink("dialogueTurn", "gemini-3.8-flash", usage)
+    tally.sink("dialogueTurn", "gemini-3.8-flash", usage)
+    for record in caplog.records:
+        line = {name: vars(record).get(name) for name in ("model", "asked", "usd")}
+        assert {name: value for name, value in line.items() if value is not None} == told
+    cost = told.get("usd")
+    priced = isinstance(cost, float)
+    assert tally.bill.nano == (round(2 * cost * NANO) if priced else 0)
+    assert tally.bill.unpriced == (0 if priced else 3000)
+    assert tally.bill.tokens.total == 3000
+
+
+async def test_a_report_of_a_live_session_adds_its_price(world: World) -> None:
+    """Sound costs what sound costs; what nobody knows the price of is counted apart."""
+    ledger, usage = world.ctx.usage, TokenUsage(input=10, output=20, total=30)
+    await ledger.record("ada", "live", "gemini-3.8-live", usage, None, 270_000)
+    await ledger.record("ada", "live", "gemini-9-live", usage)
+    doc = await world.ctx.store.get(spending_path("ada", "20260115"))
+    assert doc is not None
+    assert doc.data == {
+        "uid": "ada",
+        "date": "20260115",
+        "costNano": 270_000,
+        "unpricedTokens": 30,
+    }
 
 
 @pytest.mark.req("RULES-8")

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from server.store.records import spending_path
 from server.usage_report import summed
 from tests.server.news_world import per_theme
 from tests.server.world import World
@@ -43,6 +44,16 @@ def test_counters_of_two_days_are_summed_per_user_busiest_first() -> None:
     ]
 
 
+def test_money_is_summed_in_whole_nano_dollars_and_told_in_dollars() -> None:
+    spent = {"costNano": 1_250_000, "unpricedTokens": 7}
+    first = counter("ada", "2026-01-14T13:00:00.000Z") | spent
+    second = counter("ada", "2026-01-15T09:00:00.000Z") | spent
+    before = counter("bo", "2026-01-15T08:00:00.000Z")
+    rows = {row["uid"]: row for row in summed([first, second, before], SINCE)}
+    assert (rows["ada"]["costUsd"], rows["ada"]["unpricedTokens"]) == (0.0025, 14)
+    assert {"costUsd", "unpricedTokens", "costNano"}.isdisjoint(rows["bo"])
+
+
 @pytest.mark.req("UI-47", "UI-48", "PIPE-20", "API-48")
 async def test_the_last_24_hours_with_names(world: World) -> None:
     admin, learner = await world.admin(), await world.learner("Ada")
@@ -63,6 +74,11 @@ async def test_the_last_24_hours_with_names(world: World) -> None:
     assert rows[learner.uid]["displayName"] == "Ada"
     assert rows[learner.uid]["email"] == "ada@example.org"
     assert rows[learner.uid]["geminiInputTokens"] > 0
+    assert rows[learner.uid]["costUsd"] == 0  # the local tutor is free
+    dear = spending_path(learner.uid, "20260115")
+    await world.ctx.store.set(dear, {"uid": learner.uid, "date": "20260115", "costNano": 5_000_000})
+    _, later = await admin.get("/api/admin/usage")
+    assert {row["uid"]: row for row in later["usage"]}[learner.uid]["costUsd"] == 0.005
     assert {"displayName", "email"}.isdisjoint(rows[ghost.uid])
     world.clock.advance(hours=11)
     admin = await world.admin()  # a bearer lasts a day
