@@ -247,12 +247,18 @@ def load_settings() -> Settings:
 
 
 def _missing_packages(settings: Settings) -> Iterator[str]:
-    for chosen, setting, package in (
-        (settings.store == "firestore", "PIDJIN_STORE=firestore", "google.cloud.firestore_v1"),
-        (settings.identity == "firebase", "PIDJIN_IDENTITY=firebase", "firebase_admin"),
+    firestore, firebase = settings.store == "firestore", settings.identity == "firebase"
+    for chosen, setting, module, package in (
+        (
+            firestore,
+            "PIDJIN_STORE=firestore",
+            "google.cloud.firestore_v1",
+            "google-cloud-firestore",
+        ),
+        (firebase, "PIDJIN_IDENTITY=firebase", "firebase_admin", "firebase-admin"),
     ):
-        if chosen and not _installed(package):
-            yield f"{setting} needs packages that are not installed: pip install 'pidjin[firebase]'"
+        if chosen and not _installed(module):
+            yield f"{setting} needs a package that is not installed: pip install {package}"
 
 
 def _installed(package: str) -> bool:
