@@ -25,7 +25,7 @@ SPEAKING = "Tutor is speaking — you may interrupt."
 INTERRUPTED = "(You interrupted the tutor.)"
 TURNS, TURNS_MAX = 2, 5
 # A sound system that stood still for longer (s) has broken the echo into pieces that no room makes.
-STALL_S = 0.2
+STALL_S = 0.12
 # Who cancels the echo: the browser, or nobody before the server.
 ROOMS = (("chromium", True),)
 # A browser that cancels no echo: then the server is alone with it.
