@@ -53,7 +53,7 @@ function More() {
       )}
       <SoundCheck open={dialog.value === 'sound'} onClose={() => { dialog.value = 'none'; }} />
       <Dialog title={S.signOutTitle} open={dialog.value === 'sign-out'} onClose={() => { dialog.value = 'none'; }}>
-        <p>{S.signOutBody}</p>
+        <p>{state.value.identity?.mode === 'local' ? S.signOutLocal : S.signOutBody}</p>
         <div class="actions">
           <button type="button" class="button quiet" onClick={() => { dialog.value = 'none'; }}>{S.cancel}</button>
           <button type="button" class="button" onClick={() => { dialog.value = 'none'; void signOut(); }}>{S.signOut}</button>

@@ -22,6 +22,7 @@ export const S = {
   signOutMenu: 'Sign out…',
   signOutTitle: 'Sign out?',
   signOutBody: 'You can sign in again at any time. Your conversations are kept.',
+  signOutLocal: 'This Pidjin knows you by this browser alone: to sign in again you need a link from an admin. Your conversations are kept.',
   cancel: 'Cancel',
   signOut: 'Sign out',
   close: 'Close',

@@ -39,8 +39,10 @@ _UNSURE = re.compile(
 _REPEAT = re.compile(
     r"\b(?:repeat|say (?:that|it|this)? ?(?:once )?again|once more|come again|"
     r"pardon|(?:didn'?t|did not) (?:hear|catch)|what did you (?:say|ask)|"
-    r"what was (?:that|the question|your question)|ask (?:me )?(?:that |it )?again)\b"
+    r"what was (?:that|the question|your question)|ask (?:me )?(?:that |it )?again|"
+    r"(?:go on|continue|carry on) (?:from )?where (?:i (?:interrupted|stopped) you|you stopped))\b"
 )
+_QUOTED = re.compile(r"“[^”]*”")
 _SLOWER = re.compile(r"\b(?:slower|more slowly|slow down|too fast|not so fast)\b")
 _DISAGREE = re.compile(
     r"\b(?:i disagree|i (?:do not|don'?t) (?:agree|believe (?:it|that|you)|think so)|"
@@ -109,8 +111,8 @@ _ANSWERING = re.compile(
 
 
 def classify(utterance: str) -> Intent:
-    """The kind of `utterance`; brackets around it mark a skipped turn."""
-    text = utterance.strip()
+    """The kind of `utterance`; brackets around it mark a skipped turn, quoted words are others'."""
+    text = _QUOTED.sub("", utterance).strip() or utterance.strip()
     if text.startswith("(") and text.endswith(")"):
         return Intent.NOTHING
     plain = " ".join(re.sub(r"[^\w' ?]+", " ", text.lower().replace("’", "'")).split())

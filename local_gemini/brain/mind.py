@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
+from itertools import dropwhile
 
 from local_gemini.brain import prompt
 from local_gemini.brain.coverage import Judge
+from local_gemini.brain.intent import Intent, classify
 from local_gemini.brain.language import sentences
 from local_gemini.brain.points import points_of
 from local_gemini.brain.progress import Progress
@@ -34,12 +36,17 @@ class LocalMind:
         self._walk = self._new_walk(self._brief.agenda, self._brief.digest, self._brief.covered)
         self._walk.progress.opened = self._brief.learner_turns > 0
         self._time_nearly_over = self._time_told = False
+        # What an interruption kept from being heard of the last answer.
+        self._unheard: list[str] = []
 
     def answer(self, learner: str) -> list[str]:
         """Sentences to be spoken, in order; never empty."""
         if learner.startswith(prompt.TIME_CHECK):
             self._time_told = True
             return [TIME_NEARLY_OVER]
+        if self._unheard and classify(learner) is Intent.REPEAT:
+            return self._went_on(learner)
+        self._unheard = []
         before = set(self._walk.progress.covered)
         announces = self._walk.only_announces(learner)
         spoken = list(self._walk.step(learner).sentences)
@@ -58,6 +65,15 @@ class LocalMind:
         self._history.append(("user", learner))
         self._history.append(("model", " ".join(spoken)))
         return spoken
+
+    def _went_on(self, learner: str) -> list[str]:
+        """The rest of an answer that was cut off, from the sentence that it was cut off in."""
+        rest, self._unheard = self._unheard, []
+        self._walk.said(rest)
+        self._pending = set(self._walk.judge.explained(rest)) - self._walk.progress.covered
+        self._walk.progress.covered |= self._pending
+        self._history += [("user", learner), ("model", " ".join(rest))]
+        return rest
 
     def note(self, text: str) -> None:
         """Follow a `[TUTOR STATE UPDATE]`; it overrides this tutor's own idea of coverage."""
@@ -98,6 +114,8 @@ class LocalMind:
         if move.mode == "conclude":
             state.closed = False
         if self._history and self._history[-1][0] == "model":
+            said = sentences(self._history[-1][1])
+            self._unheard = list(dropwhile(lambda sentence: sentence in text, said))
             self._history[-1] = ("model", text)
 
     def seed(self, role: str, text: str) -> None:

@@ -320,3 +320,26 @@ def test_a_bare_topic_never_asks_the_same_twice(style: str, words: str) -> None:
         asked += [line.split(": ")[-1].lower() for line in reply if line.endswith("?")]
     assert len(asked) == len(set(asked))
     assert "Paste a document" in reply[-1]
+
+
+GO_ON = "Please go on from where I interrupted you: “and the words before it”"
+
+
+def test_an_answer_that_was_cut_off_goes_on_in_the_sentence_it_was_cut_off_in() -> None:
+    tutor = mind("Lecture")
+    said = tutor.answer("")
+    assert len(said) > 2
+    cut = said[1].split()
+    tutor.heard(f"{said[0]} {' '.join(cut[: len(cut) // 2])}", interrupted=True)
+    assert tutor.answer(GO_ON) == said[1:]
+    tutor.heard(" ".join(said[1:]), interrupted=False)
+    assert tutor.answer("What is a germ?") != said[1:]
+
+
+def test_there_is_nothing_to_go_on_with_after_another_answer() -> None:
+    tutor = mind("Lecture")
+    said = tutor.answer("")
+    tutor.heard(said[0], interrupted=True)
+    other = tutor.answer("What is a germ?")
+    tutor.heard(" ".join(other), interrupted=False)
+    assert tutor.answer(GO_ON) != said[1:]
