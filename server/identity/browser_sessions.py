@@ -23,6 +23,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from server.clock import Clock, moment, stamp
 from server.errors import Code, Refused, Unavailable
 from server.identity.google import GoogleTrouble, Tokens, Trouble
+from server.identity.kept import Kept
 from server.identity.port import Identity, SignedIn, expired, signed_out
 from server.identity.verified import Expiring, digest
 from server.locks import SessionLocks
@@ -43,7 +44,6 @@ NOTED = timedelta(minutes=10)
 TOKEN_BYTES = 32
 TOKEN_MAX_CHARS = 128
 NONCE_BYTES = 12
-SWEEP_MAX = 500
 _COLLECTION = "browserSessions"
 # A bearer of Firebase has another kind of id: it is in no store.
 _OURS = re.compile(r"[0-9a-f]{64}\Z")
@@ -82,6 +82,7 @@ class BrowserSessions:
         strict: bool = False,
     ) -> None:
         self._store = store
+        self._kept = Kept(store, clock, _COLLECTION)
         self._clock = clock
         self._verifier = verifier
         self._google = google
@@ -124,7 +125,7 @@ class BrowserSessions:
 
     async def renew(self, cookie: str, credential_id: str) -> str | None:
         """The same value, good for LIFETIME from now; None when that would gain too little."""
-        doc = await self._store.get(f"{_COLLECTION}/{credential_id}")
+        doc = await self._store.get(self._kept.path(credential_id))
         until = self._clock.now() + LIFETIME
         if doc is None or until - moment(doc.data["expiresAt"]) < RENEWAL:
             return None
@@ -133,21 +134,14 @@ class BrowserSessions:
 
     async def revoke(self, credential_id: str) -> None:
         """Signs one browser out."""
-        await self._store.delete(f"{_COLLECTION}/{credential_id}")
+        await self._kept.end(credential_id)
 
     async def ended(self, credential_id: str) -> bool:
-        if not _OURS.match(credential_id):
-            return False
-        doc = await self._store.get(f"{_COLLECTION}/{credential_id}")
-        return doc is None or moment(doc.data["expiresAt"]) <= self._clock.now()
+        return _OURS.match(credential_id) is not None and await self._kept.ended(credential_id)
 
     async def sweep(self) -> None:
         """Forgets browsers that did not come back."""
-        now = stamp(self._clock.now())
-        for doc in await self._store.query(_COLLECTION, order_by="expiresAt", limit=SWEEP_MAX):
-            if doc.data["expiresAt"] > now:
-                return
-            await self._store.delete(doc.path)
+        await self._kept.sweep()
 
     def csrf_of(self, cookie: str) -> str:
         """The value that `X-CSRF-Token` must carry beside this cookie."""

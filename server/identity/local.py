@@ -22,6 +22,7 @@ from typing import Any, Literal
 
 from server.clock import Clock, moment, stamp
 from server.errors import Refused
+from server.identity.kept import Kept
 from server.identity.port import Identity, SignedIn, expired, nobody, refused, signed_out
 from server.store.port import Store
 
@@ -30,7 +31,6 @@ COOKIE_LIFETIME = timedelta(days=180)
 COOKIE_RENEWAL = timedelta(days=1)
 BEARER_LIFETIME = timedelta(hours=24)
 SECRET_BYTES = 32
-SWEEP_MAX = 500
 TOKEN_MAX_CHARS = 1024
 
 DEV_UID = "dev-admin"
@@ -96,6 +96,7 @@ class LocalIdentity:
         self, store: Store, clock: Clock, secret: bytes, *, dev_token: str | None = None
     ) -> None:
         self._store = store
+        self._kept = Kept(store, clock, _COLLECTION)
         self._clock = clock
         self._secret = secret
         self._dev_token = dev_token.encode() if dev_token else None
@@ -111,7 +112,7 @@ class LocalIdentity:
         credential_id = secrets.token_urlsafe(18)
         now = self._clock.now()
         await self._store.create(
-            f"{_COLLECTION}/{credential_id}",
+            self._kept.path(credential_id),
             {
                 "uid": uid,
                 "email": email,
@@ -142,7 +143,7 @@ class LocalIdentity:
         now = self._clock.now()
         if expires_at <= now:
             raise _forgotten() if purpose == "cookie" else expired()
-        doc = await self._store.get(f"{_COLLECTION}/{credential_id}")
+        doc = await self._store.get(self._kept.path(credential_id))
         if doc is None:
             raise signed_out()
         if moment(doc.data["expiresAt"]) <= now:
@@ -162,27 +163,20 @@ class LocalIdentity:
         until = now + COOKIE_LIFETIME
         if until - expires_at < COOKIE_RENEWAL:
             return None
-        await self._store.update(f"{_COLLECTION}/{credential_id}", {"expiresAt": stamp(until)})
+        await self._store.update(self._kept.path(credential_id), {"expiresAt": stamp(until)})
         return self._sign("cookie", credential_id, until)
 
     async def revoke(self, credential_id: str) -> None:
         """Ends the cookie and every bearer issued with it."""
         if credential_id != DEV_UID:
-            await self._store.delete(f"{_COLLECTION}/{credential_id}")
+            await self._kept.end(credential_id)
 
     async def ended(self, credential_id: str) -> bool:
-        if credential_id == DEV_UID:
-            return False
-        doc = await self._store.get(f"{_COLLECTION}/{credential_id}")
-        return doc is None or moment(doc.data["expiresAt"]) <= self._clock.now()
+        return credential_id != DEV_UID and await self._kept.ended(credential_id)
 
     async def sweep(self) -> None:
         """Forgets expired credentials."""
-        now = stamp(self._clock.now())
-        for doc in await self._store.query(_COLLECTION, order_by="expiresAt", limit=SWEEP_MAX):
-            if doc.data["expiresAt"] > now:
-                return
-            await self._store.delete(doc.path)
+        await self._kept.sweep()
 
     def csrf_of(self, cookie: str) -> str:
         """The same for every cookie of one credential. Raises Refused."""
