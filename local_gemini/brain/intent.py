@@ -42,6 +42,7 @@ _REPEAT = re.compile(
     r"what was (?:that|the question|your question)|ask (?:me )?(?:that |it )?again|"
     r"(?:go on|continue|carry on) (?:from )?where (?:i (?:interrupted|stopped) you|you stopped))\b"
 )
+_ASKS = r"(?:what|why|how|who|where|when|which|is|are|do|does|did|can|could)\b"
 _QUOTED = re.compile(r"“[^”]*”")
 _SLOWER = re.compile(r"\b(?:slower|more slowly|slow down|too fast|not so fast)\b")
 _DISAGREE = re.compile(
@@ -50,10 +51,34 @@ _DISAGREE = re.compile(
     r"i doubt (?:it|that))\b"
 )
 _REFUSING = re.compile(r"^\W*(?:no|nope|not|later|maybe later|i(?:'d| would) rather)\b")
+_WHILE = (
+    r"(?:(?:for )?(?:just )?(?:an?|one|this|the)? ?(?:short |little |quick )?"
+    r"(?:moment|second|minute|sec|bit|while|now)|right now|here|there|it there|again)"
+)
+_HALT = (
+    r"(?:(?:stop|wait|pause|halt|enough|that(?:'?s| is) enough|quiet|silence|hush|sh+|shut up|not now)"
+    r"(?: (?:talking|speaking|reading|it|this|that))?|"
+    r"(?:be|keep|stay) (?:quiet|silent|still)|(?:don'?t|do not|no more) (?:talk|speak)(?:ing)?|"
+    r"(?:take|have|need) a (?:short |little |quick )?break|time out)"
+)
+_HOLDING = (
+    r"(?:(?:hold|hang) on(?! to)|just (?:one|an?) (?:moment|second|minute|sec)|"
+    r"(?:one|an?) (?:moment|second|minute|sec)(?= (?:please|i|let|some\w+)\b|$)|"
+    r"give me (?:an?|one) (?:moment|second|minute|sec)|let me think)"
+)
+_POLITE = (
+    r"(?:please|just|now|hey|no|ok(?:ay)?|sorry|so|and|can|could|would|will|you|we|i|let'?s|"
+    r"(?:want|need|like|have)(?: you)?(?: to)?|i'?d|must|should|pidjin|tutor)"
+)
+# All of it asks for silence, in whatever order the words come: "wait, wait, please stop a moment".
+_STOP = re.compile(
+    rf"^(?=.*\b{_HALT}(?: |$))(?:(?:{_HALT}|{_HOLDING}|{_POLITE}|{_WHILE})(?: |$))+$"
+)
+# Or it does at first, and then says why, about the speaker and not about a thing that stops.
 _WAIT = re.compile(
-    r"^(?:(?:ok(?:ay)?|please|no|hey|just) )*(?:stop|wait|pause|hold on|hang on|"
-    r"one (?:moment|second|minute|sec)|a (?:moment|second|minute)|"
-    r"give me a (?:moment|second|minute)|let me think|quiet|be quiet|shut up|not now)\b"
+    rf"^(?:(?:{_POLITE} )*{_HOLDING}\b(?! {_ASKS})|"
+    rf"(?:{_POLITE} )*(?:{_HALT}(?: {_WHILE})? ?)+(?:please )?"
+    r"(?:i|i'm|my|let me|someone|somebody|there is|there's|we) )"
 )
 _SKIP = re.compile(
     r"\b(?:skip (?:this|that|it|the)|next (?:one|question|point|topic|part)|move on|"
@@ -85,7 +110,9 @@ _THANKS = re.compile(
 )
 _AUXILIARY = r"(?:is|are|was|were|do|does|did|can|could|would|will|should|has|have|might|must)"
 _ASKING = re.compile(
-    r"^(?:" + _FILLER + r"[ ,]*)*(?:what|why|how|whose|who|"
+    r"^(?:(?:"
+    + _FILLER
+    + r"|wait|stop|hold on|hang on|one moment)[ ,]+)*(?:what|why|how|whose|who|"
     r"(?:when|where|which(?: \w+)?) "
     + _AUXILIARY
     + r"|"
@@ -129,7 +156,8 @@ def classify(utterance: str) -> Intent:
         (_SLOWER, Intent.SLOWER, short),
         (_REPEAT, Intent.REPEAT, short),
         (_DISAGREE, Intent.DISAGREE, len(content) <= 4),
-        (_WAIT, Intent.WAIT, len(content) <= 3),
+        (_STOP, Intent.WAIT, short),
+        (_WAIT, Intent.WAIT, short and len(content) <= 4),
         (_RECAP, Intent.RECAP, short),
         (_SKIP, Intent.SKIP, short),
         (_CONTINUE, Intent.CONTINUE, True),

@@ -44,9 +44,11 @@ class LocalMind:
         if learner.startswith(prompt.TIME_CHECK):
             self._time_told = True
             return [TIME_NEARLY_OVER]
-        if self._unheard and classify(learner) is Intent.REPEAT:
+        intent = classify(learner)
+        if self._unheard and intent is Intent.REPEAT:
             return self._went_on(learner)
-        self._unheard = []
+        if intent is not Intent.WAIT:
+            self._unheard = []
         before = set(self._walk.progress.covered)
         announces = self._walk.only_announces(learner)
         spoken = list(self._walk.step(learner).sentences)

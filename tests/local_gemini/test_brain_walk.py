@@ -343,3 +343,15 @@ def test_there_is_nothing_to_go_on_with_after_another_answer() -> None:
     other = tutor.answer("What is a germ?")
     tutor.heard(" ".join(other), interrupted=False)
     assert tutor.answer(GO_ON) != said[1:]
+
+
+@pytest.mark.parametrize("style", ["Socratic", "Conversational", "Lecture"])
+def test_a_request_to_stop_is_met_with_silence_and_the_answer_can_go_on_later(style: str) -> None:
+    tutor = mind(style)
+    said = tutor.answer("")
+    tutor.heard(said[0], interrupted=True)
+    waiting = tutor.answer("Wait, wait, please stop for a moment.")
+    assert waiting[0] == "Of course."
+    assert not any(line.endswith("?") for line in waiting)
+    tutor.heard(" ".join(waiting), interrupted=False)
+    assert tutor.answer(GO_ON) == said[1:]
