@@ -65,6 +65,15 @@ class Hearing:
     def speaking(self) -> bool:
         return self._speaking
 
+    def close(self) -> None:
+        """Nothing is heard any more. A voice detector holds megabytes outside of Python, and a
+        session is a cycle that may wait long for the collector: so it is let go here."""
+        self._drop_ahead()
+        self._pointer = None
+        self._bracketed.clear()
+        self._carried = b""
+        self._rates.clear()
+
     def carry(self, pcm: bytes) -> None:
         """An utterance whose turn was given up before it was understood: it belongs to the next."""
         self._carried = (self._carried + pcm)[-MAX_UTTERANCE_BYTES:]

@@ -66,6 +66,7 @@ class LiveSession:
                     self._turn.wanted = False
                 for task in self._tasks:
                     task.cancel()
+                self.hearing.close()
 
     def spawn(self, job: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
         """A child of the session, cancelled at its end."""

@@ -42,10 +42,10 @@ from server.metrics import Sample
 from server.operations.fields import Style
 from server.roles import Role, require
 from server.store.port import StoreError
+from server.tidying import Tidying
 from server.voice_sessions import VoiceSessions
 
 log = logging.getLogger(__name__)
-
 
 RESTARTING = "The server restarts. Please try again in a moment."
 
@@ -69,6 +69,7 @@ class Lessons:
         self._voice_sessions = VoiceSessions(ctx.store, ctx.clock)
         self._by_session: dict[str, Lesson] = {}
         self._tasks: set[asyncio.Task[None]] = set()
+        self._tidying = Tidying(lambda: bool(self._tasks))
         self._opening = SessionLocks()
         self._draining = False
         self._closing = asyncio.Event()
@@ -95,6 +96,7 @@ class Lessons:
         self._closing.set()
         if self._owner is not None:
             await self._owner
+        self._tidying.close()
 
     async def _own(self) -> None:
         """The one task that all lessons belong to."""
@@ -179,6 +181,7 @@ class Lessons:
         task = self._group.result().create_task(self._run(lesson), name=f"lesson:{session_id}")
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(self._tidying.lesson_over)
         ctx.metrics.count("pidjin_lessons_opened_total")
         return opened
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import base64
+import gc
 import time
+import weakref
 
 import numpy
 import pytest
 
-from local_gemini.scripted import tone
+from local_gemini.scripted import EnergyEndPointer, tone
 from local_gemini.server import LocalGemini
 from tests.local_gemini.raw_client import (
     MANUAL,
@@ -21,6 +23,7 @@ from tests.local_gemini.raw_client import (
     words_of,
 )
 from tests.local_gemini.scripted_service import LONG, engine
+from tests.media.peers import until
 
 
 async def test_a_spoken_turn_has_the_order_of_the_real_service() -> None:
@@ -182,3 +185,26 @@ async def test_audio_stream_end_flushes_only_models_that_honour_it() -> None:
             await raw.send({"realtimeInput": {"audioStreamEnd": True}})
             await local.until(lambda: local.sessions[1].stream_ends == 1)
             assert local.sessions[1].activities == ["ACTIVITY_START"]
+
+
+async def test_the_end_pointer_of_a_session_ends_with_it_and_waits_for_no_collector() -> None:
+    made: list[weakref.ref[EnergyEndPointer]] = []
+    own = engine()
+
+    def pointer(silence_ms: int, prefix_ms: int) -> EnergyEndPointer:
+        one = EnergyEndPointer(silence_ms, prefix_ms)
+        made.append(weakref.ref(one))
+        return one
+
+    own.end_pointer = pointer
+    gc.disable()
+    try:
+        async with LocalGemini(own, speed=50) as local:
+            async with session(local) as raw:
+                await raw.speak()
+                await raw.turn()
+                assert made[0]() is not None
+            await local.until(lambda: not local.sessions[0].open)
+            await until(lambda: made[0]() is None, "no end pointer", 5)
+    finally:
+        gc.enable()
