@@ -6,16 +6,12 @@ import { read, write } from './api.ts';
 import { CallFailed, failureText } from './errors.ts';
 import { Icon } from './icons.tsx';
 import { useLive } from './live.ts';
-import { CATALOG_ACTIONS, FILTERS, filtered, recency, STATUS_LABEL, type CatalogStatus, type Filter, type NewsItem } from './news.ts';
+import { CATALOG_ACTIONS, FILTERS, filtered, outcome, recency, STATUS_LABEL, type CatalogStatus, type Filter, type NewsItem, type Run } from './news.ts';
 import { Busy, Dialog, IconButton, Stale, Switch } from './parts.tsx';
 import { S } from './strings.ts';
 import { when } from './when.ts';
 
 type Config = { newsAutoPublish: boolean; newsPipelineEnabled: boolean; newsThemes: string[] };
-type Run = {
-  day: string; ranAt: string; trigger: 'manual' | 'schedule'; generated: number; drafts: number; published: number; pruned: number;
-  errors: { theme: string; message: string }[]; byTheme: Record<string, number>;
-};
 
 const EVERY_MS = 10_000;
 const RUN_DEADLINE_MS = 560_000;
@@ -82,7 +78,8 @@ async function gather(): Promise<void> {
   gathering.value = true;
   await perform(async () => {
     const run = await write<Run>('POST', 'admin/pipeline-runs', {}, RUN_DEADLINE_MS);
-    toast(S.pipelineDone(run.generated));
+    const { text, tone } = outcome(run);
+    toast(text, tone);
   });
   gathering.value = false;
 }
@@ -187,13 +184,13 @@ export function NewsTopics() {
       </header>
       <div role="status">{gathering.value && <Busy label={S.pipelineRunning} />}</div>
       <Stale when={stale} />
-      {state.value.identity?.localTutor && <p class="note"><Icon name="info" />{S.pipelineLocal}</p>}
       {settings !== null && (
         <div class="switches">
           <Switch label={S.dailyIngest} note={S.dailyIngestNote} on={settings.newsPipelineEnabled} onChange={(on) => void setConfig({ newsPipelineEnabled: on })} />
           <Switch label={S.autoPublish} note={S.themes(settings.newsThemes.join(', '))} on={settings.newsAutoPublish} onChange={(on) => void setAutoPublish(on)} />
         </div>
       )}
+      {state.value.identity?.localTutor && <p class="note"><Icon name="info" />{S.pipelineLocal}</p>}
       <div class="kinds filters" role="group" aria-label={S.filter}>
         {FILTERS.map((name) => (
           <button key={name} type="button" class="chip" aria-pressed={filter.value === name} onClick={() => { filter.value = name; }}>{STATUS_LABEL[name]}</button>

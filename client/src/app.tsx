@@ -8,6 +8,8 @@ import { Admin } from './admin.tsx';
 import { Chat } from './chat.tsx';
 import { History } from './history.tsx';
 import { Icon, Mark, type IconName } from './icons.tsx';
+import { LessonBar } from './lesson-bar.tsx';
+import { keepHistory } from './navigation.ts';
 import { Dialog, IconButton, StyleChips } from './parts.tsx';
 import { Picker } from './picker.tsx';
 import { currentLink, Gate, Opening, SignIn } from './signin.tsx';
@@ -96,7 +98,8 @@ function Inside() {
         <button type="button" class="button quiet small" onClick={newTopic}><Icon name="add" /><span>{S.newTopic}</span></button>
         <More />
       </header>
-      <main class="stage">
+      <main class="stage" tabIndex={-1}>
+        <LessonBar />
         {tab === 'chat' && (lesson.value === null ? <Picker /> : <Chat />)}
         {tab === 'history' && <History />}
         {tab === 'admin' && <Admin />}
@@ -135,5 +138,6 @@ document.documentElement.lang = LOCALE;
 document.documentElement.dir = DIRECTION;
 // Bookmarks never pin a version of the app.
 if (/^\/web\/.+/.test(location.pathname)) history.replaceState(null, '', `/web/${location.hash}`);
+keepHistory();
 render(<App />, document.querySelector('#app')!);
 void boot();

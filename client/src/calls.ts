@@ -1,10 +1,11 @@
 // Everything that sounds or listens: the call, replies read aloud, dictation.
 import { effect } from '@preact/signals';
 import { isBluetooth } from './browser.ts';
-import { ask, leaveIfGone, SESSION_KEY } from './conversations.ts';
+import { ask, refresh, SESSION_KEY } from './conversations.ts';
 import { whenAllowed } from './devices.ts';
 import { errorText, failureText, isDenied } from './errors.ts';
 import { learnIdentity, refreshMe, reportOfLesson } from './people.ts';
+import { tellTabs } from './other-tabs.ts';
 import type { ServerSays } from './protocol.ts';
 import { Reader } from './read-aloud.ts';
 import { BrowserRecognition } from './recognition.ts';
@@ -101,7 +102,10 @@ function voiceSaid(message: ServerSays): void {
     case 'closed':
       return voiceClosed(message.reason, message.text);
     case 'turn':
-      if (message.saved && lesson.value !== null) sessionStorage.setItem(SESSION_KEY, lesson.value.sessionId);
+      if (message.saved && lesson.value !== null) {
+        sessionStorage.setItem(SESSION_KEY, lesson.value.sessionId);
+        tellTabs({ type: 'said', sessionId: lesson.value.sessionId });
+      }
       break;
   }
   dispatch({ type: 'heard', message });
@@ -111,9 +115,9 @@ function voiceSaid(message: ServerSays): void {
 const EXPLAINED = new Set(['style', 'live-unavailable']);
 
 function voiceClosed(reason: string, text: string): void {
-  if (state.value.toast === null || !EXPLAINED.has(reason)) toast(text || S.voiceEnded);
+  if (reason === 'session-closed') return void refresh().then((stays) => { if (stays) toast(text || S.voiceEnded); });
+  if (state.value.toast === null || !EXPLAINED.has(reason)) toast(reason === 'access' ? S.accessChanged : text || S.voiceEnded);
   if (reason === 'access' || reason === 'signed-out') void refreshMe();
-  if (reason === 'session-closed') void leaveIfGone();
 }
 
 /** Call inside the tap. */

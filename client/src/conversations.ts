@@ -3,6 +3,7 @@ import { call, read } from './api.ts';
 import { reader, silence, voice } from './calls.ts';
 import { CallFailed, failureText } from './errors.ts';
 import { lastWords } from './log.ts';
+import { tellTabs } from './other-tabs.ts';
 import { report, reportOfLesson } from './people.ts';
 import { clearPicker } from './picker-draft.ts';
 import type { Grounded, Grounding, StoredSession, Style, Tab, TurnAnswer } from './state.ts';
@@ -68,7 +69,7 @@ export async function resume(sessionId: string, quietly = false): Promise<void> 
     const session = await read<StoredSession>(`sessions/${encodeURIComponent(sessionId)}`);
     if (session.endedAt) await call('reopenSession', { sessionId });
     silence();
-    dispatch({ type: 'conversationResumed', session: { ...session, sessionId } });
+    dispatch({ type: 'conversationResumed', session: { ...session, sessionId }, ...(quietly ? { tab: state.value.tab } : {}) });
     sessionStorage.setItem(SESSION_KEY, sessionId);
     await readTopic();
   } catch (failure) {
@@ -89,15 +90,23 @@ async function readTopic(): Promise<void> {
   }
 }
 
-/** The conversation on the page was closed somewhere else: when it was deleted there, nothing of it goes on. */
-export async function leaveIfGone(): Promise<void> {
+/** Failures of a look that nobody asked for which have to be told; the others pass by themselves. */
+const OF_THE_CONVERSATION = new Set(['not-found', 'failed-precondition', 'unauthenticated', 'permission-denied']);
+
+/** What was said in another window is shown here too; a conversation that was deleted there is left. False when it is
+    not on the page any more. */
+export async function refresh(): Promise<boolean> {
   const current = lesson.value;
-  if (current === null) return;
+  if (current === null || !current.persisted) return current !== null;
+  const { sessionId } = current;
   try {
-    await read(`sessions/${encodeURIComponent(current.sessionId)}`);
+    const session = await read<StoredSession>(`sessions/${encodeURIComponent(sessionId)}`);
+    dispatch({ type: 'conversationRead', session: { ...session, sessionId } });
   } catch (failure) {
-    if (lesson.value?.sessionId === current.sessionId) await reportOfLesson(failure);
+    if (!(failure instanceof CallFailed)) throw failure;
+    if (OF_THE_CONVERSATION.has(failure.code) && lesson.value?.sessionId === sessionId) await reportOfLesson(failure);
   }
+  return lesson.value?.sessionId === sessionId;
 }
 
 let asked = 0;
@@ -117,6 +126,7 @@ export async function ask(text: string): Promise<void> {
     dispatch({ type: 'turnAnswered', turnId, answer });
     if (state.value.replySpeech && !voice().running) void reader().read(answer.text).catch(report);
     sessionStorage.setItem(SESSION_KEY, sessionId);
+    tellTabs({ type: 'said', sessionId });
     const chosen = lesson.value.style;
     if (!persisted && chosen !== null) await storeStyle(sessionId, chosen);
   } catch (failure) {

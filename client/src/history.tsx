@@ -64,7 +64,12 @@ async function remove({ sessionId }: Summary, then: () => void): Promise<void> {
 
 export function History() {
   const title = useRef<HTMLHeadingElement>(null);
-  useEffect(() => { void load(); }, []);
+  useEffect(() => {
+    const again = (): void => { if (failed.value) void load(); };
+    addEventListener('online', again);
+    void load();
+    return () => removeEventListener('online', again);
+  }, []);
   const list = conversations.value;
   return (
     <section class="page" aria-labelledby="history-title">

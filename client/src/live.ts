@@ -28,8 +28,9 @@ export function useLive(load: () => Promise<void>, everyMs: number): boolean {
     const soon = (): void => void tick();
     const timer = setInterval(soon, everyMs);
     document.addEventListener('visibilitychange', soon);
+    addEventListener('online', soon);
     soon();
-    return () => { clearInterval(timer); document.removeEventListener('visibilitychange', soon); };
+    return () => { clearInterval(timer); document.removeEventListener('visibilitychange', soon); removeEventListener('online', soon); };
   }, [load, everyMs]);
   return stale;
 }

@@ -96,14 +96,25 @@ export const sealed = (log: Log, onlySettled: boolean): Log =>
 
 export const without = (log: Log, turnId: string): Log => log.filter((exchange) => exchange.turnId !== turnId);
 
-export type StoredTurn = { text?: string; userText?: string; interrupted?: boolean };
+export type StoredTurn = { text?: string; userText?: string };
 
-/** A stored exchange holds what was heard; how an interrupted reply went on is not kept. */
+/** A stored exchange holds what was heard; that a reply was interrupted, and how it went on, is not kept. */
 export const restored = (turns: readonly StoredTurn[]): Log =>
   turns.map((turn, index) => ({
-    ...fresh(`stored-${index}`, index), learner: turn.userText ?? '', learnerFinal: true, tutor: turn.text ?? '',
-    interrupted: turn.interrupted === true, cut: turn.interrupted === true && (turn.text ?? '') !== '', settled: true,
+    ...fresh(`stored-${index}`, index), learner: turn.userText ?? '', learnerFinal: true, tutor: turn.text ?? '', settled: true,
   }));
+
+/** The log with the exchanges that another window has added since, in the order that is stored. Null when there are none,
+    and when it is not certain which they are: an exchange is under way, or something of this log is not stored. What has
+    failed here stays at the end. */
+export function caughtUp(log: Log, turns: readonly StoredTurn[]): Log | null {
+  const known = log.filter((exchange) => exchange.settled && (exchange.learner !== '' || exchange.tutor !== ''));
+  const failed = log.filter((exchange) => exchange.delivery === 'failed');
+  const left = [...known];
+  const merged = restored(turns).map((turn) => (left[0]?.learner === turn.learner && left[0].tutor === turn.tutor ? left.shift()! : turn));
+  const open = log.some((exchange) => !exchange.settled && exchange.delivery !== 'failed');
+  return open || left.length > 0 || merged.length === known.length ? null : [...merged, ...failed];
+}
 
 export type Line =
   | { key: string; who: 'learner'; text: string; final: boolean; delivery: Delivery; turnId: string }

@@ -17,6 +17,19 @@ export function recency(iso: string | null | undefined, now: Date): string {
   return S.updatedToday(`${two(at.getHours())}:${two(at.getMinutes())}`);
 }
 
+export type Run = {
+  day: string; ranAt: string; trigger: 'manual' | 'schedule'; generated: number; drafts: number; published: number; pruned: number;
+  errors: { theme: string; message: string }[]; byTheme: Record<string, number>;
+};
+
+/** What came of a run: what was found, and which themes could not be searched, each reason once. */
+export function outcome({ generated, errors }: Pick<Run, 'generated' | 'errors'>): { text: string; tone: 'plain' | 'error' } {
+  const reasons = [...new Set(errors.map(({ message }) => message))];
+  const failed = reasons.map((why) => S.pipelineFailed(errors.filter(({ message }) => message === why).map(({ theme }) => theme).join(', '), why));
+  const found = generated > 0 || errors.length === 0 ? [S.pipelineDone(generated)] : [];
+  return { text: [...found, ...failed].join(' '), tone: errors.length === 0 ? 'plain' : 'error' };
+}
+
 /** What an admin may do next with an item, and the status that it leads to. */
 export const CATALOG_ACTIONS = {
   draft: { label: S.publish, leadsTo: 'active' },

@@ -1,5 +1,5 @@
 // What the tabs of one browser tell each other, so that none of them shows what is gone.
-export type Told = { type: 'signed-in' } | { type: 'signed-out' } | { type: 'deleted'; sessionId: string };
+export type Told = { type: 'signed-in' } | { type: 'signed-out' } | { type: 'deleted' | 'said'; sessionId: string };
 
 const channel = typeof BroadcastChannel === 'undefined' ? null : new BroadcastChannel('pidjin');
 

@@ -2,7 +2,7 @@
 import { call, clockAheadMs, mayBeSignedIn, read } from './api.ts';
 import { silence } from './calls.ts';
 import { span } from './clock.ts';
-import { leave, resume, SESSION_KEY } from './conversations.ts';
+import { leave, refresh, resume, SESSION_KEY } from './conversations.ts';
 import { CallFailed, failureText } from './errors.ts';
 import { onTold, tellTabs } from './other-tabs.ts';
 import { admitted, type Identity, type Me } from './state.ts';
@@ -96,6 +96,7 @@ onTold((told) => {
   const { me, door } = state.value;
   if (told.type === 'signed-in' && me === null && door === 'signin') void enter();
   if (told.type === 'signed-out' && me !== null) leaveBrowser();
+  if (told.type === 'said' && told.sessionId === lesson.value?.sessionId) void refresh();
   if (told.type === 'deleted' && told.sessionId === lesson.value?.sessionId) {
     leave();
     toast(S.deletedElsewhere);
@@ -127,11 +128,30 @@ export async function signOut(): Promise<void> {
   }
 }
 
+/** A network that has just come back may need a moment before it carries anything. */
+const LOOK_AFTER_MS = [0, 1_000, 3_000, 8_000];
+
+async function reached(): Promise<boolean> {
+  if (state.value.door !== 'unreachable') return learnIdentity();
+  await boot();
+  return state.value.door as string !== 'unreachable';
+}
+
+/** Asks for the server until it answers, a few times. */
+async function lookForServer(): Promise<void> {
+  for (const ms of LOOK_AFTER_MS) {
+    await new Promise((resolve) => setTimeout(resolve, ms));
+    if (await reached()) return;
+  }
+}
+
 addEventListener('online', () => {
   dispatch({ type: 'onlineChanged', online: true });
-  if (state.value.door === 'unreachable') void boot();
+  void lookForServer();
 });
 addEventListener('offline', () => dispatch({ type: 'onlineChanged', online: false }));
 document.addEventListener('visibilitychange', () => {
-  if (document.visibilityState === 'visible' && state.value.me !== null) void learnIdentity();
+  if (document.visibilityState !== 'visible') return;
+  void lookForServer();
+  void refresh();
 });

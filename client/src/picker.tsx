@@ -5,7 +5,7 @@ import { chooseStyle, chooseTab, family, nextStyle, startDocument, startNews, st
 import { Icon } from './icons.tsx';
 import { NewsSuggestions } from './news-suggestions.tsx';
 import { IconButton, StyleChips } from './parts.tsx';
-import { chooseFile, chooseKind, clearPicker, file, kind, news, paste, problem, ready, topic } from './picker-draft.ts';
+import { chooseFile, chooseKind, clearPicker, file, kind, news, paste, problem, ready, removeFile, topic, write } from './picker-draft.ts';
 import { styleNow } from './state.ts';
 import { S } from './strings.ts';
 import { VoiceCluster } from './voice-cluster.tsx';
@@ -67,11 +67,11 @@ function DocumentCard() {
           </label>
         : <div class="chosen">
             <Icon name="file" /><span class="chosen-name">{S.file(file.value.name)}</span>
-            <IconButton icon="close" label={S.removeFile} onClick={() => { file.value = null; }} />
+            <IconButton icon="close" label={S.removeFile} onClick={removeFile} />
           </div>}
       {file.value === null
         ? <textarea class="paste" rows={6} aria-label={S.pasteHint} placeholder={S.pasteHint} value={paste.value}
-            onInput={(event) => { paste.value = event.currentTarget.value; problem.value = ''; }} />
+            onInput={(event) => write(paste, event.currentTarget.value)} />
         : <p class="hint">{S.pasteInstead}</p>}
     </div>
   );
@@ -81,7 +81,7 @@ const CALM = matchMedia('(prefers-reduced-motion: reduce)');
 
 const TypedTopic = ({ typed, label, busy }: { typed: Signal<string>; label: string; busy: boolean }) => (
   <textarea class="topic" rows={2} maxLength={TOPIC_CHARS_MAX} aria-label={label} placeholder={S.typedHint} value={typed.value} readOnly={busy}
-    onInput={(event) => { typed.value = event.currentTarget.value; }}
+    onInput={(event) => write(typed, event.currentTarget.value)}
     onKeyDown={(event) => { if (event.key === 'Enter' && !event.isComposing) { event.preventDefault(); void begin(); } }} />
 );
 

@@ -118,6 +118,7 @@ export function SignIn() {
       {invited && !local && <p class="hint">{S.inviteNote}</p>}
       {!local && (link === null || invited) && <GoogleDoor code={invited ? link.code : ''} />}
       {link !== null && invited && local && <Form key="invite" note={S.inviteNote} send={(who) => use(link.code, who)} />}
+      {link === null && local && awaits === null && <p class="hint">{S.emailKnown}</p>}
       {link === null && local && <Form key="sign-up" note={S.emailNote} send={async (who) => { await signUp(who); await enter(); }} />}
     </main>
   );

@@ -2,7 +2,7 @@
 import { agendaOf, NO_AGENDA, type Agenda } from './agenda.ts';
 import { isDenied } from './errors.ts';
 import {
-  deliveryFailed, learnerSaid, restored, sealed, systemSaid, turnSettled, tutorInterrupted, tutorSaid, typed, without,
+  caughtUp, deliveryFailed, learnerSaid, restored, sealed, systemSaid, turnSettled, tutorInterrupted, tutorSaid, typed, without,
   type Log, type StoredTurn,
 } from './log.ts';
 import type { ServerSays, VoiceState } from './protocol.ts';
@@ -98,9 +98,12 @@ export type Event =
   | { type: 'tabChosen'; tab: Tab }
   | { type: 'groundingStarted'; kind: Grounding }
   | { type: 'groundingEnded'; problem: string | null }
+  | { type: 'sourceChanged' }
   | { type: 'slowNoticed' }
   | { type: 'conversationOpened'; sessionId: string; grounded: Grounded; style: Style | null }
-  | { type: 'conversationResumed'; session: StoredSession }
+  /** `tab` where another one than the chat is being looked at. */
+  | { type: 'conversationResumed'; session: StoredSession; tab?: Tab }
+  | { type: 'conversationRead'; session: StoredSession }
   | { type: 'topicRead'; topic: Grounded & { kind: string } }
   | { type: 'conversationLeft' }
   | { type: 'turnAsked'; turnId: string; text: string }
@@ -128,7 +131,9 @@ export type Event =
 export function reduce(state: State, event: Event): State {
   switch (event.type) {
     case 'identityLearnt':
-      return { ...state, identity: event.identity, updated: state.identity !== null && state.identity.version !== event.identity.version };
+      return {
+        ...reached(state), identity: event.identity, updated: state.identity !== null && state.identity.version !== event.identity.version,
+      };
     case 'serverUnreachable': return state.me === null ? { ...state, door: 'unreachable' } : state;
     case 'signedIn': return signedIn(state, event.me);
     case 'signedOut':
@@ -142,6 +147,7 @@ export function reduce(state: State, event: Event): State {
     case 'tabChosen': return { ...state, tab: event.tab };
     case 'groundingStarted': return { ...state, grounding: event.kind, groundingProblem: null, slow: false, alert: null };
     case 'groundingEnded': return { ...state, grounding: 'no', groundingProblem: event.problem, slow: false };
+    case 'sourceChanged': return state.groundingProblem === null ? state : { ...state, groundingProblem: null };
     case 'slowNoticed': return state.grounding !== 'no' || state.lesson?.busy === true ? { ...state, slow: true } : state;
     case 'conversationOpened':
       return {
@@ -152,7 +158,7 @@ export function reduce(state: State, event: Event): State {
         },
       };
     case 'conversationResumed':
-      return { ...state, tab: 'chat', grounding: 'no', voice: VOICE_OFF, alert: null, lesson: resumed(event.session) };
+      return { ...state, tab: event.tab ?? 'chat', grounding: 'no', voice: VOICE_OFF, alert: null, lesson: resumed(event.session) };
     case 'conversationLeft': return { ...state, lesson: null, voice: VOICE_OFF, grounding: 'no', groundingProblem: null };
     case 'reading': return { ...state, reading: event.on };
     case 'microphoneAsked': return event.on === state.voice.asking ? state : { ...state, voice: { ...state.voice, asking: event.on } };
@@ -174,6 +180,12 @@ export function reduce(state: State, event: Event): State {
   }
 }
 
+/** The server has answered: that it cannot be reached is said no longer. */
+const reached = (state: State): State => ({
+  ...state, alert: state.alert?.text === S.errorOffline ? null : state.alert,
+  groundingProblem: state.groundingProblem === S.errorOffline ? null : state.groundingProblem,
+});
+
 const withLesson = (state: State, change: (lesson: Lesson) => Lesson): State =>
   state.lesson === null ? state : { ...state, lesson: change(state.lesson) };
 
@@ -192,7 +204,7 @@ function signedIn(state: State, me: Me): State {
   return state.tab === 'admin' && me.role !== 'admin' ? { ...next, tab: 'chat' } : next;
 }
 
-type LessonEvent = Extract<Event, { type: 'topicRead' | 'turnAsked' | 'turnAnswered' | 'turnFailed' | 'turnWithdrawn' | 'typedOverVoice' | 'styleChosen' }>;
+type LessonEvent = Extract<Event, { type: 'topicRead' | 'conversationRead' | 'turnAsked' | 'turnAnswered' | 'turnFailed' | 'turnWithdrawn' | 'typedOverVoice' | 'styleChosen' }>;
 
 function lessonEvent(lesson: Lesson, event: LessonEvent): Lesson {
   switch (event.type) {
@@ -214,8 +226,15 @@ function lessonEvent(lesson: Lesson, event: LessonEvent): Lesson {
     case 'turnWithdrawn': return { ...lesson, log: without(lesson.log, event.turnId) };
     case 'typedOverVoice': return { ...lesson, log: typed(lesson.log, event.turnId, event.text) };
     case 'styleChosen': return { ...lesson, style: event.style };
+    case 'conversationRead': return withOthers(lesson, event.session);
     case 'topicRead': return { ...lesson, grounded: refreshed(lesson.grounded, event.topic) };
   }
+}
+
+/** What was said in another tab is added; an exchange under way here comes first, and the next look finds the rest. */
+function withOthers(lesson: Lesson, { sessionId, turns, revealState }: StoredSession): Lesson {
+  const log = lesson.busy || sessionId !== lesson.sessionId ? null : caughtUp(lesson.log, turns ?? []);
+  return log === null ? lesson : { ...lesson, log, agenda: agendaOf(revealState, lesson.grounded.topicId) };
 }
 
 function resumed(session: StoredSession): Lesson {

@@ -42,6 +42,12 @@ export function privacyText({ voice }: State, sending: boolean): string {
   return sending ? S.sending : S.notSending;
 }
 
+/** What a screen other than the conversation says of the lesson that listens meanwhile; null when nothing listens. */
+export function elsewhereText(state: State, sending: boolean): string | null {
+  if (state.tab === 'chat' || state.lesson === null || state.voice.link === 'off') return null;
+  return privacyText(state, sending) || statusText(state);
+}
+
 /** Whether to offer the browser's own speech recognition in place of the call that failed. */
 export const offersDictation = ({ lesson, voice }: State, available: boolean): boolean =>
   available && lesson !== null && voice.link === 'off' && mayDictate(voice.problem);

@@ -81,6 +81,26 @@ test('stored turns come back; the opening turn has no learner words', () => {
     ['tutor: Begin?', 'learner: Yes', 'tutor: Right.']);
 });
 
+test('exchanges of another window take their stored place, and what is here stays as it is', () => {
+  const turn = (userText: string, text: string) => ({ userText, text });
+  const here = log.turnSettled(log.restored([turn('', 'Begin?')]), { turnId: 'v', userText: 'a', text: 'Cold', unheard: 'water.', interrupted: true });
+  const stored = [turn('', 'Begin?'), turn('b', 'Yes.'), turn('a', 'Cold'), turn('c', 'No.')];
+  const merged = log.caughtUp(here, stored)!;
+  assert.deepEqual(merged.map(({ tutor, unheard }) => [tutor, unheard]), [['Begin?', ''], ['Yes.', ''], ['Cold', 'water.'], ['No.', '']]);
+  assert.equal(new Set(merged.map(({ key }) => key)).size, 4);
+  assert.equal(log.caughtUp(merged, stored), null, 'nothing new');
+  const failed = log.deliveryFailed(log.typed(here, 'mine', 'why?'));
+  assert.deepEqual(log.caughtUp(failed, stored)!.map(({ learner }) => learner), ['', 'b', 'a', 'c', 'why?']);
+});
+
+test('nothing is added while an exchange is under way, nor to a log that is not stored as it is', () => {
+  const here = log.restored([{ text: 'Begin?' }]);
+  const stored = [{ text: 'Begin?' }, { userText: 'a', text: 'Cold.' }];
+  assert.equal(log.caughtUp(log.learnerSaid(here, 'v', 'a', false), stored), null, 'its own words may be what is stored');
+  assert.equal(log.caughtUp(log.typed(here, 'mine', 'a'), stored), null);
+  assert.equal(log.caughtUp(log.turnSettled(here, { turnId: 'v', userText: 'x', text: 'Not saved.', interrupted: false }), stored), null);
+});
+
 test('a new lesson begins its own exchanges although it counts from one again', () => {
   const first = log.tutorSaid(log.learnerSaid([], 'turn-1', 'hi', true), 'turn-1', 'Hello.', true);
   const again = log.tutorSaid(log.sealed(first, false), 'turn-1', 'Welcome back.', true);

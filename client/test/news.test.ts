@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { CATALOG_ACTIONS, FILTERS, filtered, recency, STATUS_LABEL, type NewsItem } from '../src/news.ts';
+import { CATALOG_ACTIONS, FILTERS, filtered, outcome, recency, STATUS_LABEL, type NewsItem } from '../src/news.ts';
 import { costOf, tokensOf, whoOf } from '../src/usage.ts';
 
 // @req UI-11
@@ -10,6 +10,14 @@ test('UI-11: how fresh a suggestion is, in local time', () => {
   assert.equal(recency(new Date(2026, 2, 4, 9, 5).toISOString(), now), 'updated 3/4');
   assert.equal(recency(new Date(2025, 10, 30, 9, 5).toISOString(), now), 'updated 11/30');
   assert.deepEqual([recency(null, now), recency(undefined, now), recency('soon', now)], ['', '', '']);
+});
+
+test('a run says which themes could not be searched and why, each reason once', () => {
+  const because = (...themes: string[]) => themes.map((theme) => ({ theme, message: theme === 'art' ? 'Busy.' : 'No search.' }));
+  assert.deepEqual(outcome({ generated: 0, errors: [] }), { text: 'The pipeline found 0 new topics.', tone: 'plain' });
+  assert.deepEqual(outcome({ generated: 0, errors: because('space', 'health') }), { text: 'Not searched: space, health. No search.', tone: 'error' });
+  assert.deepEqual(outcome({ generated: 2, errors: because('space', 'art') }),
+    { text: 'The pipeline found 2 new topics. Not searched: space. No search. Not searched: art. Busy.', tone: 'error' });
 });
 
 // @req UI-53 API-43

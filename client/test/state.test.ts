@@ -5,7 +5,7 @@ import { acceptFile, FILE_BYTES_MAX, firstKind, titleOfPaste } from '../src/docu
 import { CallFailed, errorText, failureText, mayDictate, voiceProblemText } from '../src/errors.ts';
 import { backoffS, envelope, parse } from '../src/protocol.ts';
 import { INITIAL, reduce, styleNow, type Event, type Me, type State } from '../src/state.ts';
-import { micButton, offersDictation, privacyText, statusText } from '../src/status.ts';
+import { elsewhereText, micButton, offersDictation, privacyText, statusText } from '../src/status.ts';
 import { S } from '../src/strings.ts';
 import { duration, when } from '../src/when.ts';
 
@@ -324,12 +324,52 @@ test('a resumed conversation is dated by its topic, and its news goes on with it
   assert.deepEqual(grounded({ topicId: 'other' }), resumed.lesson!.grounded);
 });
 
-test('an interrupted reply can be gone on with, in the running tab and after a resume', () => {
+test('an interrupted reply can be gone on with while it is on the page', () => {
   const cut = play(inVoice, own('turn', { turnId: 'v', userText: 'a', text: 'Cold water', unheard: 'sinks.', interrupted: true, saved: true }));
   const whole = play(inVoice, own('turn', { turnId: 'v', userText: 'a', text: 'Cold water sinks.', interrupted: true, saved: true }));
-  const stored = play(INITIAL, { type: 'signedIn', me: ADA }, { type: 'conversationResumed', session: {
-    sessionId: 's', topicIds: ['t'], turns: [{ userText: 'a', text: 'Cold water', interrupted: true }, { userText: 'b', text: 'Yes.' }],
-  } });
-  assert.deepEqual([cut, whole, stored].map((state) => state.lesson!.log.map(({ cut: can, unheard }) => [can, unheard])),
-    [[[true, 'sinks.']], [[false, '']], [[true, ''], [false, '']]]);
+  assert.deepEqual([cut, whole].map((state) => state.lesson!.log.map(({ cut: can, unheard }) => [can, unheard])), [[[true, 'sinks.']], [[false, '']]]);
+});
+
+test('a lesson that listens is told on every tab but its own, and whether sound leaves', () => {
+  const listening = play(inVoice, own('status', { state: 'listening' }));
+  const at = (state: State, tab: 'chat' | 'history' | 'admin', sending = false): string | null => elsewhereText(play(state, { type: 'tabChosen', tab }), sending);
+  assert.deepEqual([at(listening, 'chat'), at(listening, 'history'), at(listening, 'admin', true)], [null, S.notSending, S.sending]);
+  assert.deepEqual([at(opened, 'history'), at(INITIAL, 'history')], [null, null]);
+  assert.equal(at(play(listening, { type: 'voiceLink', link: 'reconnecting' }), 'history'), S.statusReconnecting);
+  assert.equal(at(play(listening, { type: 'voiceLink', link: 'paused' }), 'history'), S.micIsOff);
+  assert.equal(at(play(opened, { type: 'dictating', on: true }), 'history'), S.statusListening, 'the browser listens too');
+});
+
+test('what was wrong with a source is said until it is another one', () => {
+  const failed = play(INITIAL, { type: 'groundingEnded', problem: 'No sentences.' });
+  assert.equal(failed.groundingProblem, 'No sentences.');
+  assert.equal(play(failed, { type: 'sourceChanged' }).groundingProblem, null);
+});
+
+test('that the server cannot be reached is said until it answers', () => {
+  const identity = { mode: 'local', localTutor: true, version: '1' } as const;
+  const away = play(INITIAL, { type: 'toasted', text: S.errorOffline, tone: 'error' }, { type: 'groundingEnded', problem: S.errorOffline });
+  const back = play(away, { type: 'identityLearnt', identity });
+  assert.deepEqual([back.alert, back.groundingProblem], [null, null]);
+  const other = play(INITIAL, { type: 'toasted', text: 'No.', tone: 'error' }, { type: 'groundingEnded', problem: 'No.' }, { type: 'identityLearnt', identity });
+  assert.deepEqual([other.alert!.text, other.groundingProblem], ['No.', 'No.'], 'another failure stays');
+});
+
+test('a reload comes back to the tab that was looked at', () => {
+  const session = { sessionId: 's', topicIds: ['t'], turns: [{ text: 'Hi?' }] };
+  const reloaded = play(INITIAL, { type: 'tabChosen', tab: 'history' }, { type: 'signedIn', me: ADA }, { type: 'conversationResumed', session, tab: 'history' });
+  assert.deepEqual([reloaded.tab, reloaded.lesson!.sessionId], ['history', 's']);
+});
+
+test('what was said in another window is added to the conversation, with its agenda', () => {
+  const session = { sessionId: 's', topicIds: ['t'], turns: [{ text: 'Hi?' }] };
+  const here = play(INITIAL, { type: 'signedIn', me: ADA }, { type: 'conversationResumed', session });
+  const turns = [...session.turns, { userText: 'Cold water sinks.', text: 'Why?' }];
+  const revealState = { t: { agenda: ['a'], coveredAngles: ['a'] } };
+  const after = play(here, { type: 'conversationRead', session: { ...session, turns, revealState } });
+  assert.deepEqual(after.lesson!.log.map(({ tutor }) => tutor), ['Hi?', 'Why?']);
+  assert.equal(viewAgenda(after.lesson!.agenda).complete, true);
+  const busy = play(here, { type: 'turnAsked', turnId: 'q', text: '' });
+  for (const [state, other] of [[here, 'another'], [busy, 's']] as const)
+    assert.equal(play(state, { type: 'conversationRead', session: { ...session, sessionId: other, turns } }).lesson!.log.length, 1);
 });

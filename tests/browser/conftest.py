@@ -197,7 +197,7 @@ def _await_ready(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
     end = time.monotonic() + READY_S
     while True:
         with (
-            contextlib.suppress(urllib.error.URLError, ConnectionError),
+            contextlib.suppress(urllib.error.URLError, ConnectionError, TimeoutError),
             urllib.request.urlopen(url, timeout=2) as response,
         ):
             if response.status == 200:
