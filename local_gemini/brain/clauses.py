@@ -193,6 +193,8 @@ def inside(text: str, names: frozenset[str] = frozenset()) -> str:
         or (len(first.text) > 1 and first.text[1:] != first.text[1:].lower())
     ):
         return text
+    if len(tokens) == 2 and tokens[1].tag == "#":  # Apollo 11, Section 343
+        return text
     # A name that runs on ("Estates General", "Paris" before a verb) keeps its capitals.
     if len(tokens) > 1 and tokens[1].tag == "P" and first.tag in "NPJ":
         return text

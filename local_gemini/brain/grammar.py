@@ -13,6 +13,7 @@ from local_gemini.brain import grammar_words as lists
 from local_gemini.brain.lexicon import STOP_WORDS, VERBS
 
 _TOKEN = re.compile(r"[^\W_]+(?:[.'’-][^\W_]+)*%?|[^\w\s]")
+_YEAR = re.compile(r"1\d{3}|20\d\d")
 _ADJECTIVE = re.compile(r"(?:ous|ful|less|able|ible|ive|ic|ish|ary)$")
 _LONG_AL = re.compile(r"\w{3,}(?:ial|ual|ical|ional|ental|ural)$")
 NOUN_TAGS = frozenset("NP")
@@ -84,6 +85,8 @@ def noun_phrases(sentence: str) -> tuple[Phrase, ...]:
             inner = _phrase_at(tokens, end + 1)
             if inner is not None:
                 phrase = Phrase(phrase.first, inner.last, phrase.head)
+            elif _YEAR.fullmatch(tokens[end + 1].text):
+                phrase = Phrase(phrase.first, end + 2, phrase.head)
         found.append(phrase)
         at = phrase.last
     return tuple(found)
@@ -139,6 +142,8 @@ def _phrase_at(tokens: tuple[Token, ...], at: int) -> Phrase | None:
         tokens[at].tag in _MODIFIERS or (tokens[at].tag == "G" and at > first and head < 0)
     ):
         if tokens[at].tag in "E#" and head >= 0:
+            if head == at - 1 and _numbers_its_noun(tokens, at):
+                return Phrase(first, at + 1, head)
             break
         if tokens[at].tag in NOUN_TAGS:
             head = at
@@ -146,9 +151,27 @@ def _phrase_at(tokens: tuple[Token, ...], at: int) -> Phrase | None:
     return Phrase(first, head + 1, head) if head >= 0 else None
 
 
+def _numbers_its_noun(tokens: tuple[Token, ...], at: int) -> bool:
+    """Whether the number at `at` names the noun before it ("section 343") and counts nothing."""
+    after = tokens[at + 1].tag if at + 1 < len(tokens) else "."
+    return tokens[at].text.isdigit() and after in ".,;:AVIC"
+
+
+def _ends_a_name(before: list[Token]) -> bool:
+    """Whether what was read so far ends with the number of a name: "act of 1976", "river 16"."""
+    if len(before) < 2 or not before[-1].text.isdigit():
+        return False
+    if before[-2].tag in NOUN_TAGS:
+        return True
+    dated = before[-2].low == "of" and len(before) > 2 and before[-3].tag in NOUN_TAGS
+    return dated and _YEAR.fullmatch(before[-1].text) is not None
+
+
 def _tag(word: str, before: list[Token], following: str, *, has_verb: bool) -> str:
     low = word.lower().replace("’", "'")
     last = before[-1].tag if before else "^"
+    if last == "#" and _ends_a_name(before):
+        last = "N"
     fresh = last in "^.:;,\"'“”()CS"
     then = following.lower()
     if not word[0].isalnum():
@@ -223,7 +246,7 @@ def _verb(
     low: str, before: list[Token], last: str, then: str, *, fresh: bool, has_verb: bool
 ) -> str:
     """V when a word that can be a verb is one here."""
-    known = low in VERBS or low in lists.IRREGULAR
+    known = low in VERBS or low in lists.IRREGULAR or low in lists.THIRD_PERSONS
     third = low.endswith("s") and not low.endswith(("ss", "us", "is"))
     if last == "T":
         return "V" if known or not third else ""
@@ -251,6 +274,8 @@ def _verb(
         return ""
     takes = then in lists.DETERMINERS or then in {"it", "them", "up"}
     if last == "C" and has_verb and (takes or (known and third)):
+        return "V"
+    if fresh and low in lists.ORDERS and _names(then):
         return "V"
     return "V" if fresh and not third and takes else ""
 

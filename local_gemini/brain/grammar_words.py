@@ -71,6 +71,27 @@ ADJECTIVES = _set(
     former latter chief immature mature hidden written unwritten frozen sliced chopped legal
     medical physical chemical electrical natural central national general royal final additional"""
 )
+# Present forms that are hardly ever a noun.
+THIRD_PERSONS = _set(
+    "draws eats flows hears lays sees shakes sings sits sleeps speaks steals sweeps thinks throws "
+    "understands wears withdraws"
+)
+# Verbs that open an order, and hardly ever a noun phrase.
+ORDERS = _set(
+    "add bake beat boil bring chop combine drain knead mix peel pour preheat remove rinse serve "
+    "simmer sprinkle stir whisk"
+)
+# Forms that make a statement of what stands around them, neither nouns nor participles.
+FINITE = (
+    _set(
+        "makes gives takes keeps brings becomes protects produces contains carries removes "
+        "prevents begins grows gave began broke came chose drew drove ate fell flew froze went "
+        "grew knew ran rose saw took wrote became threw spoke"
+    )
+    | THIRD_PERSONS
+    | MODALS
+    | BE
+)
 # Past and participle forms whose base no rule finds.
 IRREGULAR = dict(
     pair.split(":")

@@ -56,7 +56,8 @@ _WHILE = (
     r"(?:moment|second|minute|sec|bit|while|now)|right now|here|there|it there|again)"
 )
 _HALT = (
-    r"(?:(?:stop|wait|pause|halt|enough|that(?:'?s| is) enough|quiet|silence|hush|sh+|shut up|not now)"
+    r"(?:(?:stop|wait|pause|halt|enough|that(?:'?s| is) enough|quiet|silence|hush|"
+    r"sh+|shut up|not now)"
     r"(?: (?:talking|speaking|reading|it|this|that))?|"
     r"(?:be|keep|stay) (?:quiet|silent|still)|(?:don'?t|do not|no more) (?:talk|speak)(?:ing)?|"
     r"(?:take|have|need) a (?:short |little |quick )?break|time out)"
@@ -110,9 +111,8 @@ _THANKS = re.compile(
 )
 _AUXILIARY = r"(?:is|are|was|were|do|does|did|can|could|would|will|should|has|have|might|must)"
 _ASKING = re.compile(
-    r"^(?:(?:"
-    + _FILLER
-    + r"|wait|stop|hold on|hang on|one moment)[ ,]+)*(?:what|why|how|whose|who|"
+    r"^(?:(?:" + _FILLER + r"|wait|stop|hold on|hang on|one moment)[ ,]+)*"
+    r"(?:what|why|how|whose|who|"
     r"(?:when|where|which(?: \w+)?) "
     + _AUXILIARY
     + r"|"

@@ -8,7 +8,7 @@ from enum import Enum
 from functools import lru_cache
 
 from local_gemini.brain import grammar_words as lists
-from local_gemini.brain.clauses import inside, names_in
+from local_gemini.brain.clauses import clause_of, inside, names_in
 from local_gemini.brain.grammar import is_plural, noun_phrases, tagged
 from local_gemini.brain.language import words
 from local_gemini.brain.lexicon import VERBS
@@ -19,6 +19,7 @@ class Kind(Enum):
 
     QUESTION = "question"
     CLAUSE = "clause"  # how plates move
+    STATEMENT = "statement"  # plates move slowly
     ORDER = "order"  # wash the tomatoes
     DOING = "doing"  # washing tomatoes
     PLURAL = "plural"
@@ -47,6 +48,8 @@ def kind_of(title: str) -> Kind:
         return Kind.DOING
     if len(tokens) > 1 and tokens[0].tag == "V" and first not in lists.ADJECTIVES:
         return Kind.ORDER
+    if _states(text):
+        return Kind.STATEMENT
     if " and " in text and not text.lower().startswith(("the ", "a ")):
         return Kind.PLURAL
     head = _head(text)
@@ -55,6 +58,14 @@ def kind_of(title: str) -> Kind:
     if len(found) > 1 and sum(word[0].isupper() for word in found[1:]) >= 1:
         return Kind.NAME
     return Kind.ONE
+
+
+def _states(text: str) -> bool:
+    """Whether a title is a sentence of its own; "climate changes" and "laws passed" are not."""
+    clause = clause_of(text)
+    if clause is None or not clause.rest:
+        return False
+    return clause.verb in lists.FINITE or (clause.plural and clause.verb in VERBS)
 
 
 @lru_cache(maxsize=1_024)
@@ -67,6 +78,8 @@ def running(title: str, body: Sequence[str] = ()) -> str:
     text = " ".join(title.replace("?", "").split()).strip(" .,;:")
     kind = kind_of(title)
     names = _names(tuple(body))
+    if kind is Kind.STATEMENT:
+        names |= _names((text,))
     first = words(text)[:1]
     if not first:
         return text
@@ -75,6 +88,8 @@ def running(title: str, body: Sequence[str] = ()) -> str:
     if kind not in (Kind.ONE, Kind.NAME, Kind.PLURAL):
         return text
     low = text.lower()
+    if len(tagged(text)) == 2 and tagged(text)[1].tag == "#":
+        return text
     if low.split()[0] in lists.DETERMINERS or (first[0] in names and kind is Kind.ONE):
         return text
     source = " ".join(body)

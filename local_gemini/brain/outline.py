@@ -31,6 +31,7 @@ _NUMBERED = re.compile(r"^\s{0,8}(?:\(?\d{1,3}[.)]|\d{1,3}\s?[:–—-])\s+(?=\S
 _LABELLED = re.compile(r"^\s{0,8}(?:\*\*)?[^\W\d_]{3,20}\s\d{1,3}(?:\*\*)?\s?[:.)–—-]\s*(?=\S)")
 _BULLET = re.compile(r"^\s{0,8}[-*•‣▪–+]\s+(?=\S)")
 _HEADING = re.compile(r"^\s{0,3}#{1,6}\s+(.+?)\s*#*\s*$")
+_MARK = re.compile(r"^\s*(?:#{1,6}|\(?\d{1,3}[.)])\s+(?=\S)")
 _LEAD = re.compile(r"^(?:\*\*)?([^.:!?]{3,60}?)(?:\*\*)?\s?(?::|\s[–—-])(?:\*\*)?\s+(?=\S)")
 
 
@@ -160,7 +161,8 @@ def _bare(text: str) -> str:
 
 def _segments(text: str, most: int) -> list[_Piece]:
     """Topical segments of prose: by paragraph when that gives a sensible number, else lexically."""
-    paragraphs = [_bare(block) for block in re.split(r"\n\s*\n", text) if block.strip()]
+    blocks = (_MARK.sub("", block) for block in re.split(r"\n\s*\n", text))
+    paragraphs = [_bare(block) for block in blocks if block.strip()]
     if len(paragraphs) > 1 and not re.search(r"[.!?]", paragraphs[0]) and len(paragraphs[0]) < 100:
         paragraphs = paragraphs[1:]  # a title line
     substantial = [block for block in paragraphs if len(content_words(block)) >= 6]

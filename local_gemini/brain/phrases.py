@@ -136,6 +136,8 @@ def generic(title: str, body: Sequence[str], turn: int) -> str:
         return title.replace("?", "").strip() + "?"
     if kind is Kind.CLAUSE:
         return (f"Can you tell me {name}?", f"How would you explain {name}?")[turn % 2]
+    if kind is Kind.STATEMENT:
+        return (f"How would you explain that {name}?", f"What shows that {name}?")[turn % 2]
     if kind is Kind.ORDER:
         return f"How should you {name}?"
     if kind is Kind.DOING:
@@ -152,14 +154,15 @@ def generic(title: str, body: Sequence[str], turn: int) -> str:
 def subject_of(title: str, body: Sequence[str]) -> str:
     """`title` as something that one can think or talk about."""
     name = running(title, body)
-    return f"how to {name}" if kind_of(title) is Kind.ORDER else name
+    before = {Kind.ORDER: "how to ", Kind.STATEMENT: "the statement that "}
+    return before.get(kind_of(title), "") + name
 
 
 def simpler(title: str, body: Sequence[str], tries: int) -> str:
     """An easier question about a point; `tries` varies it. Exactly one question mark."""
     kind = kind_of(title)
     name = running(title, body)
-    if kind in (Kind.CLAUSE, Kind.QUESTION, Kind.ORDER):
+    if kind in (Kind.CLAUSE, Kind.STATEMENT, Kind.QUESTION, Kind.ORDER):
         # A clause as a whole can be thought about, not heard or connected with.
         name = f"the question {name}" if kind is Kind.QUESTION else subject_of(title, body)
         return (

@@ -19,6 +19,7 @@ DEFINED, SUBJECT, IS_SUBJECT, REPEATED, NAMED, WITH_OF = 1.6, 0.9, 0.5, 0.45, 0.
 HEAD_AGAIN = 0.4
 # In a text this short it says little that a word returns.
 FEW_WORDS = 30
+FEW_CHARS = 400
 _CALLED = re.compile(
     r"\b(?:called|known as|named|termed|so-called)\s+(?:an?\s+|the\s+)?[\"“']?", re.IGNORECASE
 )
@@ -26,6 +27,9 @@ _NAME = re.compile(r"\b[A-Z]\w+ of (?:the )?[A-Z]\w+(?: [A-Z]\w+)*")
 # What only pictures a thing is not what the text is about.
 _COMPARED = re.compile(r"\b(?:like|as) (?:an?|the|if)\b")
 COMPARED = 1.2
+_EDGES = ' .,;:–—-"“”#*_'
+# Tags of what no title ends with: verbs, prepositions, articles, conjunctions and the like.
+_LEADING_ON = frozenset("VAITCSDORJ")
 _VAGUE_HEADS = VAGUE | {"idea", "thing", "one", "form", "lot", "rest", "side", "set", "way", "bit"}
 
 
@@ -38,15 +42,15 @@ def titles_of(passages: Sequence[tuple[str, str]], topic: str) -> list[str]:
     taken: set[str] = set()
     made: list[str] = []
     for heading, text in passages:
-        options = [heading] if heading else _candidates(text, weights, known)
-        options = [short(option) for option in options if option.strip()]
+        options = [heading] if re.search(r"\w", heading) else _candidates(text, weights, known)
+        options = [name for name in map(short, options) if re.search(r"\w", name)]
         pick = next((option for option in options if _key(option) not in taken), "")
         if not pick:
-            number = 2
-            base = options[0] if options else "Point"
-            while f"{base} ({number})".lower() in taken:
+            pick = base = options[0] if options else _some_word(text)
+            number = 1
+            while _key(pick) in taken or pick.lower() in taken:
                 number += 1
-            pick = f"{base} ({number})"
+                pick = f"{base} ({number})"
             taken.add(pick.lower())
         taken.add(_key(pick))
         made.append(pick)
@@ -54,11 +58,48 @@ def titles_of(passages: Sequence[tuple[str, str]], topic: str) -> list[str]:
 
 
 def short(title: str) -> str:
-    """`title` within the limits, with a capital first."""
-    title = " ".join(title.split()).strip(' .,;:–—-"“”')
+    """`title` within the limits, with a capital first; empty when it has no words."""
+    title = " ".join(title.split()).strip(_EDGES)
     if len(title) > TITLE_MAX:
-        title = title[:TITLE_MAX].rsplit(" ", 1)[0].rstrip(" ,;:") or title[:TITLE_MAX]
+        head, gap, _ = title[: TITLE_MAX + 1].rpartition(" ")
+        # Of a word without an end there is a beginning.
+        title = _whole(head) if gap else f"{title[: TITLE_MAX - 1]}…"
     return title[:1].upper() + title[1:]
+
+
+def _whole(title: str) -> str:
+    """`title`, cut after some word, without what leads up to the words that are gone."""
+    tokens = tagged(title)
+    last = len(tokens)
+    while last > 1 and _leads_on(tokens, last - 1):
+        last -= 1
+    return span(title, tokens, 0, last).rstrip(_EDGES) or title
+
+
+def _leads_on(tokens: tuple[Token, ...], at: int) -> bool:
+    token = tokens[at]
+    if token.tag == "#":
+        return tokens[at - 1].tag not in NOUN_TAGS
+    return token.tag in _LEADING_ON or not token.text[0].isalnum()
+
+
+def _opening(text: str) -> str:
+    """The first words of `text` as far as they name something; empty when they do not."""
+    words = " ".join(text.split()[: WORDS_MAX + 1])
+    tokens = tagged(words)
+    verb = next((at for at, token in enumerate(tokens) if token.tag in "VA"), None)
+    if verb is not None:
+        named = any(token.tag in NOUN_TAGS for token in tokens[:verb])
+        return _whole(span(words, tokens, 0, verb)) if named else ""
+    cut = len(words) < len(" ".join(text.split()))
+    return _whole(" ".join(words.split()[:WORDS_MAX])) if cut else words
+
+
+def _some_word(text: str) -> str:
+    """A name for what holds no noun phrase that can be one."""
+    nouns = (token.text for token in tagged(text[:FEW_CHARS]) if token.tag in NOUN_TAGS)
+    spelled = (word for word in content_words(text) if word[0].isalpha())
+    return short(next(nouns, "") or next(spelled, "")) or "Point"
 
 
 def _key(title: str) -> str:
@@ -93,8 +134,7 @@ def _candidates(text: str, weights: dict[str, float], known: set[str]) -> list[s
             order.setdefault(name, len(order))
             values[name] = max(values.get(name, -9.0), value)
     ranked = sorted(values, key=lambda name: (-values[name], order[name]))
-    opening = " ".join(re.findall(r"\S+", text)[:WORDS_MAX])
-    return [*([order_given] if order_given else []), *ranked, opening]
+    return [*([order_given] if order_given else []), *ranked, _opening(text)]
 
 
 def _all_names(lines: Sequence[str]) -> Iterator[str]:
