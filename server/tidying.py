@@ -13,6 +13,7 @@ import asyncio
 import ctypes
 import gc
 import logging
+import sys
 from collections.abc import Callable
 
 log = logging.getLogger(__name__)
@@ -24,6 +25,8 @@ REST_S = 3.0
 
 def trim() -> None:
     """Returns free pages of the C allocator to the system; does nothing without glibc."""
+    if sys.platform != "linux":
+        return
     malloc_trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if malloc_trim is not None:
         malloc_trim(0)
