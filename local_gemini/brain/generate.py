@@ -18,7 +18,7 @@ from local_gemini.brain.progress import Progress
 from local_gemini.brain.prompt import Brief, Exchange, GroundTask
 from local_gemini.brain.remote import RemoteModel
 from local_gemini.brain.reveal_state import progress_of, reveal_state_of
-from local_gemini.brain.unaided import ANGLES, NO_KNOWLEDGE
+from local_gemini.brain.unaided import ANGLES, NO_KNOWLEDGE, is_unaided
 from local_gemini.brain.vectors import Vectors
 from local_gemini.brain.walk import Walk
 from local_gemini.engine import Embedder, Generated
@@ -29,7 +29,7 @@ OUTPUT_TOKENS, CHARS_PER_TOKEN = 2_048, 4
 JSON_SHARE, JSON_FRAME = 0.9, 900
 NO_STORIES = '{"stories": []}'
 # A sentence for the learner, under a key of its own: an answer without a digest is no digest.
-UNREADABLE = "The local tutor can not read this file. Please paste its text instead."
+UNREADABLE = "The local tutor cannot read this file. Please paste its text instead."
 
 
 class LocalBrain:
@@ -120,13 +120,15 @@ class LocalBrain:
     def _talk(self, message: str) -> str:
         opener = "Hello." if classify(message) is Intent.GREETING else "I am the local tutor."
         return (
-            f"{opener} I run on this machine without outside knowledge, so I can not answer free "
+            f"{opener} I run on this machine without outside knowledge, so I cannot answer free "
             "questions. I can ask you about a text that you paste and keep track of its points."
         )
 
 
 def _section_wanted(brief: Brief, points: list[Point], progress: Progress) -> int | None:
     """The point in question when the digest holds nothing about it but its section may."""
+    if is_unaided(" ".join(brief.digest)):  # and so is every section of it
+        return None
     index = progress.asked
     if index is None:
         index = next((i for i in range(len(points)) if i not in progress.covered), None)

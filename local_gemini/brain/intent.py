@@ -107,8 +107,11 @@ _WHO = re.compile(
 )
 _THANKS = re.compile(
     r"^(?:" + _FILLER + r"[ ,]*)*(?:thanks?|thank you|cheers|bye|goodbye|good night|see you|"
-    r"that'?s all|that is all|i(?:'m| am) done|we(?:'re| are) done)\b.{0,40}$"
+    r"that'?s all|that is all|i(?:'m| am) done|we(?:'re| are) done|"
+    r"i (?:have|need|must|'ve got)(?: to)? (?:go|leave)(?! (?:to|on|back)))\b.{0,40}$"
 )
+_LEAVING = re.compile(r"\b(?:good ?bye|bye|good night|see you|have to go|must go|got to go)\b")
+_THANKING = re.compile(r"\b(?:thanks?|cheers)\b")
 _AUXILIARY = r"(?:is|are|was|were|do|does|did|can|could|would|will|should|has|have|might|must)"
 _ASKING = re.compile(
     r"^(?:(?:" + _FILLER + r"|wait|stop|hold on|hang on|one moment)[ ,]+)*"
@@ -169,6 +172,15 @@ def classify(utterance: str) -> Intent:
     if asking and not _ANSWERING.search(plain):
         return Intent.QUESTION
     return Intent.ANSWER
+
+
+def leaves(utterance: str) -> bool:
+    """Whether a thankful or parting utterance says goodbye."""
+    return _LEAVING.search(utterance.lower()) is not None
+
+
+def thanks(utterance: str) -> bool:
+    return _THANKING.search(utterance.lower()) is not None
 
 
 def refuses(utterance: str) -> bool:

@@ -17,7 +17,7 @@ ANGLES = (
 )
 NO_KNOWLEDGE = (
     "The local tutor has no outside knowledge about this topic. "
-    "It can ask, listen and keep track, but it can not state facts."
+    "It can ask, listen and keep track, but it cannot state facts."
 )
 _QUESTIONS = {
     ANGLES[0]: (

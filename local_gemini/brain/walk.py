@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from local_gemini.brain import phrases
 from local_gemini.brain.answering import Answering
-from local_gemini.brain.intent import Intent, classify, refuses
+from local_gemini.brain.intent import Intent, classify, leaves, refuses, thanks
 from local_gemini.brain.judgement import Judgement
 from local_gemini.brain.progress import Move
 from local_gemini.brain.quoting import statement
@@ -127,6 +127,8 @@ class Walk(Answering):
             return self._questioned(learner)
         if state.offered:
             return self._close()
+        if intent is Intent.THANKS and leaves(learner):
+            return Move("probe", (phrases.GOODBYE, phrases.LATER))
         return self._about_the_talk(intent)
 
     def _says_something(self, intent: Intent, learner: str) -> bool:
@@ -248,10 +250,10 @@ class Walk(Answering):
 
     def _after_all(self, intent: Intent, learner: str) -> Move:
         state = self.progress
+        if intent is Intent.THANKS:
+            return Move("conclude", _parting(learner))
         if not state.closed:
             return self._close()
-        if intent is Intent.THANKS:
-            return Move("conclude", (phrases.WELCOME,))
         if intent is Intent.QUESTION:
             found = answer_to(self.judge, learner)
             if wants_example(learner):
@@ -268,3 +270,10 @@ class Walk(Answering):
         name = self.judge.topic.replace("?", "") or "this"
         lines = f"I have no text about {name} to work with."
         return Move("ask", (lines, "What would you like to say about it?"))
+
+
+def _parting(learner: str) -> tuple[str, ...]:
+    """To thanks and to a goodbye, in as few words."""
+    bye = leaves(learner)
+    welcome = (phrases.WELCOME,) if thanks(learner) or not bye else ()
+    return (*welcome, phrases.GOODBYE) if bye else welcome

@@ -9,7 +9,7 @@ import unicodedata
 LINE_MAX = 180
 # No word is that long: what a key held down or a hash leaves is cut, else it takes minutes to read.
 WORD_MAX, DIGITS_MAX = 24, 40
-UNREADABLE = "This part is written in a script that I can not read aloud."
+UNREADABLE = "This part is written in a script that I cannot read aloud."
 
 ABBREVIATIONS = {
     "e.g.": "for example",

@@ -306,6 +306,27 @@ def test_after_the_summary_questions_are_still_answered() -> None:
     assert "?" not in talk.say("Hello")
 
 
+@pytest.mark.parametrize("cut", [False, True])
+def test_a_goodbye_after_the_end_is_answered_shortly(cut: bool) -> None:
+    talk = run(lesson(), good, 12)
+    assert talk.progress.closed
+    if cut:
+        talk.mind.heard(talk.replies[-1][:20], interrupted=True)
+    assert talk.say("Thank you, goodbye!") == "You are welcome. Goodbye."
+    assert talk.say("Bye") == "Goodbye."
+    resumed = lesson()
+    resumed.mind = BRAIN.mind(
+        live_instruction(talk.ground, "Socratic", covered=talk.points, turns=12)
+    )
+    assert resumed.say("Thank you, goodbye!") == "You are welcome. Goodbye."
+
+
+def test_a_goodbye_in_the_middle_is_not_held_up_with_a_question() -> None:
+    talk = lesson()
+    talk.say("Hello")
+    assert talk.say("I have to go, bye") == "Goodbye. We can go on later where we stop."
+
+
 def test_styles_sound_different() -> None:
     openings = {style: lesson(style=style).say("Hello") for style in STYLES}
     assert "four ideas, one at a time" in openings["Socratic"]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agent.decision import Decision, parse_decision
-from local_gemini.brain import LocalBrain
+from local_gemini.brain import LocalBrain, phrases
 from tests.local_gemini.bag_embedder import BagEmbedder
 from tests.local_gemini.lesson_text import GOOD_ANSWERS, VACCINES, ground, move_request
 
@@ -162,7 +162,7 @@ def test_a_pdf_is_refused_in_plain_words() -> None:
     generated = BRAIN.generate("any", {"contents": [{"role": "user", "parts": parts}]})
     answer = json.loads(generated.text or "")
     assert answer["digest"] == ""
-    assert answer["unreadable"].startswith("The local tutor can not read this file.")
+    assert answer["unreadable"].startswith("The local tutor cannot read this file.")
 
 
 def test_news_are_not_made_up() -> None:
@@ -200,3 +200,25 @@ def test_news_are_not_made_up() -> None:
 )
 def test_odd_requests_get_a_text(request_body: dict[str, Any]) -> None:
     assert BRAIN.generate("any", request_body).text
+
+
+@pytest.mark.parametrize("style", ["Socratic", "Conversational", "Lecture"])
+def test_what_a_topic_without_a_text_cannot_tell_is_said_straight(style: str) -> None:
+    prompt = "TASK ground-topic\nTITLE: Photosynthesis\nBUDGET digestChars=6000 outlineMax=20"
+    body = {"contents": [{"role": "user", "parts": [{"text": prompt}]}]}
+    grounded = json.loads(BRAIN.generate("any", body).text or "")
+    state: dict[str, Any] = {}
+    for turn, words in enumerate(("Hello", "What is photosynthesis?", "just tell me")):
+        request = move_request(
+            grounded,
+            style,
+            state,
+            words,
+            turns=turn,
+            tools=("get_topic_context", "get_topic_section"),
+            topic="Photosynthesis",
+        )
+        decision = parse_decision(BRAIN.generate("any", request).text or "")
+        state = decision.updated_reveal_state
+        assert ("beyond me" in decision.text) is (turn > 0)
+        assert not decision.text.startswith(phrases.SURE)
