@@ -20,8 +20,10 @@ export function LessonBar() {
       {text !== null && (
         <section class="lesson-bar" aria-label={S.lessonRuns}>
           <div class="lesson-bar-text"><b>{S.lessonRuns}</b><p class="light" data-on={sending.value}>{text}</p></div>
-          <button type="button" class="button quiet small" onClick={() => chooseTab('chat')}>{S.backToLesson}</button>
-          <IconButton icon="stop" label={S.micStop} class="stop" onClick={stop} />
+          <div class="lesson-bar-ways">
+            <button type="button" class="button quiet small" onClick={() => chooseTab('chat')}>{S.backToLesson}</button>
+            <IconButton icon="stop" label={S.micStop} class="stop" onClick={stop} />
+          </div>
         </section>
       )}
     </>

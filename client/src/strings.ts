@@ -155,7 +155,7 @@ export const S = {
   statusHolding: (key: string) => `Hold ${key} while you speak — release it when you are done.`,
   lessonRuns: 'Voice mode is on',
   lessonRunsTold: 'Voice mode is on. The lesson goes on while you are here.',
-  backToLesson: 'Back to the lesson',
+  backToLesson: 'Back to lesson',
   voiceOff: 'Voice mode is off.',
   holdHint: (key: string) => `Noisy? Hold ${key} to talk.`,
   talkKey: 'Push to talk',

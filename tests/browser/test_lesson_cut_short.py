@@ -64,6 +64,8 @@ async def test_access_taken_away(visit: Visits) -> None:
         await _talking(visitor)
         await visitor.decide("revokeUser")
         await visitor.announced(re.compile("access", re.I))
+        # The page has seen to it by itself.
+        await expect(visitor.page.get_by_text(re.compile("reload the page"))).to_have_count(0)
         await expect(visitor.page.locator("main h1")).to_have_text(
             re.compile(f"{words()['pendingTitle']}|{words()['rejectedTitle']}")
         )
@@ -78,8 +80,9 @@ async def test_deleted_elsewhere(visit: Visits) -> None:
         sessions = await (await there.get(visitor.server.url + "/api/sessions")).json()
         (session,) = sessions["sessions"]
         await _do(visitor, there, "deleteSession", sessionId=session["sessionId"])
-        await visitor.announced(re.compile("deleted elsewhere|closed elsewhere"))
+        await visitor.announced(words()["deletedElsewhere"])
         await visitor.hung_up()
+        await expect(visitor.page.get_by_text("closed elsewhere")).to_have_count(0)
         # There is nothing to go on with: the page leads to a new topic.
         await expect(visitor.heading("What do you want to remember?")).to_be_visible()
 

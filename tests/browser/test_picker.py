@@ -203,6 +203,22 @@ async def test_a_damaged_pdf_ends_in_a_sentence(visit: Visits) -> None:
         await visitor.see("File: broken.pdf")
 
 
+@pytest.mark.req("UI-13", "UI-60")
+async def test_an_old_error_goes_with_its_source(visit: Visits) -> None:
+    async with visit() as visitor:
+        alert = visitor.page.get_by_role("alert")
+        await visitor.paste("🐦 🐦 🐦")
+        await visitor.button("Start Conversation").click()
+        await expect(alert).to_have_text("There are no sentences to read in this text.")
+        await _choose(visitor, "birds.txt", "🐦 🐦".encode())
+        await visitor.see("File: birds.txt")
+        await expect(alert).to_have_count(0)
+        await visitor.button("Start Conversation").click()
+        await expect(alert).to_be_visible()
+        await visitor.button(words()["removeFile"]).click()
+        await expect(alert).to_have_count(0)
+
+
 @pytest.mark.req("UI-2", "UI-36")
 async def test_new_topic_leads_back_to_an_empty_picker(visit: Visits) -> None:
     async with visit() as visitor:

@@ -1,4 +1,4 @@
-"""A lesson while other tabs are looked at: it says that it listens, and Back leads through the tabs."""
+"""A lesson while other tabs are looked at: it says that it listens, Back leads through the tabs."""
 
 from __future__ import annotations
 
