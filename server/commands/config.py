@@ -11,9 +11,10 @@ from collections.abc import Iterator
 from copy import deepcopy
 from typing import Any
 
-from server.commands.console import CommandFailed, helping, opened, plain
+from server.commands.console import CommandFailed, has_store, helping, opened, plain
 from server.config import CACHE_S, CONFIG_PATH, mistakes, overlay
 from server.context import Context
+from server.settings import load_settings
 from server.store.port import Document, Transaction
 
 
@@ -53,8 +54,10 @@ async def run_get(options: argparse.Namespace) -> int:
 
 
 async def run_set(options: argparse.Namespace) -> int:
-    async with opened() as ctx:
-        value = _checked(options.key, options.value)
+    value = _checked(options.key, options.value)
+    settings = load_settings()
+    begins = not has_store(settings)
+    async with opened(settings, create=True) as ctx:
 
         async def work(transaction: Transaction) -> None:
             doc = await transaction.get(CONFIG_PATH)
@@ -63,6 +66,11 @@ async def run_set(options: argparse.Namespace) -> int:
 
         await ctx.store.transaction(work)
     print(f"{options.key} = {plain(value)}")
+    if begins:
+        print(
+            f"This begins a new Pidjin in {settings.data_dir.absolute()}; pidjin serve starts it."
+        )
+        return 0
     print(f"A running server follows within {CACHE_S:g} s; a running lesson keeps its settings.")
     return 0
 

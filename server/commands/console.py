@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from server.app import CONTEXT, build_app
+from server.backends import STORE_FILE
 from server.context import Context
 from server.settings import Settings, load_settings
 
@@ -21,18 +22,32 @@ class CommandFailed(Exception):
 
 
 @asynccontextmanager
-async def opened(settings: Settings | None = None) -> AsyncIterator[Context]:
+async def opened(
+    settings: Settings | None = None, *, create: bool = False
+) -> AsyncIterator[Context]:
     """The context of the server with these settings: its store is usable, its models are not.
 
-    Raises SettingsInvalid, SecretDamaged, StoreDown, OSError.
+    Without `create` a store on this machine must be there already: another working directory has
+    no other Pidjin. Raises CommandFailed, SettingsInvalid, SecretDamaged, StoreDown, OSError.
     """
-    ctx = build_app(settings or load_settings())[CONTEXT]
+    settings = settings or load_settings()
+    if not create and not has_store(settings):
+        raise CommandFailed(
+            f"there is no Pidjin in {settings.data_dir.absolute()}; PIDJIN_DATA_DIR names the "
+            "folder of the one that you mean, and pidjin serve begins a new one"
+        )
+    ctx = build_app(settings)[CONTEXT]
     try:
         await ctx.store.open()
         yield ctx
     finally:
         await ctx.identity.close()
         await ctx.store.close()
+
+
+def has_store(settings: Settings) -> bool:
+    """Whether what these settings name was begun; what lies elsewhere is asked there."""
+    return settings.store != "sqlite" or (settings.data_dir / STORE_FILE).is_file()
 
 
 def helping(parser: argparse.ArgumentParser) -> Callable[[object], Awaitable[int]]:

@@ -62,7 +62,9 @@ async def examine() -> AsyncIterator[Finding]:
         yield finding
     if not usable:
         return
-    found, config = await services.stored(settings)
+    begun = settings.store != "sqlite" or settings.data_dir.exists()
+    look = services.stored if begun else services.before_the_start
+    found, config = await look(settings)
     for finding in found:
         yield finding
     async for finding in services.models(settings, config):

@@ -76,8 +76,10 @@ def _written(file: Path) -> datetime:
 def data_dir(settings: Settings) -> Iterator[Finding]:
     folder = settings.data_dir
     fix = f"Make {folder.absolute()} a folder of the user who runs Pidjin, or set PIDJIN_DATA_DIR."
+    if not folder.exists():
+        yield _to_be_made(folder, fix)
+        return
     try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         with tempfile.TemporaryFile(dir=folder) as file:
             file.write(b"x")
     except OSError as error:
@@ -98,6 +100,15 @@ def data_dir(settings: Settings) -> Iterator[Finding]:
             )
         else:
             yield fine("secret", "only its owner may read the signing secret")
+
+
+def _to_be_made(folder: Path, fix: str) -> Finding:
+    """A doctor makes nothing: whether the first start can, the nearest folder there is tells."""
+    above = next(parent for parent in folder.absolute().parents if parent.exists())
+    if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
+        return broken("data", f"cannot make {folder}: {above} is not for this user to write", fix)
+    where = folder.absolute()
+    return fine("data", f"there is no Pidjin in {where} yet; pidjin serve begins one")
 
 
 def ports(settings: Settings) -> Iterator[Finding]:

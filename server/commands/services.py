@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Iterator
 
 from agent.failures import ModelError
 from agent.gemini import ModelGateway
+from server.app import CONTEXT, build_app
 from server.commands.console import opened
 from server.commands.finding import Finding, broken, doubtful, fine
 from server.config import CONFIG_PATH, AppConfig, mistakes, overlay
@@ -42,7 +43,7 @@ _MEND = {
 async def stored(settings: Settings) -> tuple[list[Finding], AppConfig]:
     """Store, identity and stored configuration; the configuration as the server would read it."""
     try:
-        async with opened(settings) as ctx:
+        async with opened(settings, create=True) as ctx:
             return await _read_and_write(ctx)
     except SecretDamaged as error:
         return [broken("identity", str(error), "Delete it; everybody signs in anew.")], AppConfig()
@@ -50,12 +51,29 @@ async def stored(settings: Settings) -> tuple[list[Finding], AppConfig]:
         fix = "Change that environment variable; see pidjin --help"
         return [broken("store", str(error), fix)], AppConfig()
     except SignInUnusable as error:
-        fix = "Set what it names, or PIDJIN_IDENTITY=local."
-        return [broken("identity", str(error), fix)], AppConfig()
+        return [_no_sign_in(error)], AppConfig()
     except (StoreError, OSError) as error:
         return [broken("store", f"the store cannot be used: {error}", _MEND[settings.store])], (
             AppConfig()
         )
+
+
+async def before_the_start(settings: Settings) -> tuple[list[Finding], AppConfig]:
+    """What can be known while there is no store, which a look must not make."""
+    if settings.identity == "local":
+        return [], AppConfig()
+    ctx = build_app(settings)[CONTEXT]
+    try:
+        await ctx.identity.open()
+        return [await google(ctx)], AppConfig()
+    except SignInUnusable as error:
+        return [_no_sign_in(error)], AppConfig()
+    finally:
+        await ctx.identity.close()
+
+
+def _no_sign_in(error: SignInUnusable) -> Finding:
+    return broken("identity", str(error), "Set what it names, or PIDJIN_IDENTITY=local.")
 
 
 async def _read_and_write(ctx: Context) -> tuple[list[Finding], AppConfig]:

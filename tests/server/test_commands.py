@@ -36,6 +36,7 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 async def store(data: Path) -> AsyncIterator[SqliteStore]:
     """The same file, opened by another process so to speak."""
     opened = SqliteStore(data / "pidjin.sqlite3")
+    await opened.open()
     yield opened
     await opened.close()
 
@@ -61,6 +62,38 @@ async def add_user(store: SqliteStore, uid: str, role: Role, email: str, second:
     now = datetime(2026, 1, 1, 0, 0, second, tzinfo=UTC)
     user = new_user(email=email, display_name=uid.title(), role=role.value, now=now)
     await store.create(user_path(uid), user)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("users", "list"),
+        ("users", "approve", "uid-1"),
+        ("users", "link", "ada@example.org", "--url", "http://localhost:8080"),
+        ("link", "--url", "http://localhost:8080"),
+        ("config", "get"),
+        ("config", "unset", "liveModel"),
+    ],
+    ids=" ".join,
+)
+async def test_where_there_is_no_pidjin_none_is_made(
+    say: Say, data: Path, words: tuple[str, ...]
+) -> None:
+    code, out, err = await say(*words)
+    assert (code, out) == (1, "")
+    assert f"there is no Pidjin in {data}" in err
+    assert "PIDJIN_DATA_DIR" in err
+    assert not data.exists()
+
+
+async def test_a_value_can_be_set_before_the_first_start(say: Say, data: Path) -> None:
+    code, out, _ = await say("config", "set", "dailyGeminiCallCap", "200")
+    assert code == 0
+    assert f"begins a new Pidjin in {data}" in out
+    code, out, _ = await say("config", "set", "dailyGeminiCallCap", "201")
+    assert "begins" not in out
+    code, out, _ = await say("config", "get", "dailyGeminiCallCap")
+    assert (code, out) == (0, "201\n")
 
 
 @pytest.mark.req("CARD-15")
@@ -140,7 +173,7 @@ async def test_junk_in_the_store_is_shown_and_can_be_taken_out(
 
 
 @pytest.mark.parametrize("verb", ["get", "unset"])
-async def test_an_unknown_key_is_told(say: Say, verb: str) -> None:
+async def test_an_unknown_key_is_told(say: Say, store: SqliteStore, verb: str) -> None:
     code, _, err = await say("config", verb, "liveModle")
     assert code == 1
     assert "do you mean liveModel?" in err
@@ -244,7 +277,9 @@ async def test_a_printed_link_works_once_and_ends_earlier_ones(
     assert (await links.redeem(new)).uid == "bootstrap-admin"
 
 
-async def test_a_link_needs_an_address(say: Say, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_link_needs_an_address(
+    say: Say, store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("PIDJIN_PORT", "0")
     code, _, err = await say("link")
     assert code == 1

@@ -56,7 +56,21 @@ def ask(data: Path, capsys: pytest.CaptureFixture[str]) -> Ask:
     return run
 
 
-async def test_an_empty_machine_is_in_order(ask: Ask, tmp_path: Path) -> None:
+async def test_an_empty_machine_is_in_order_and_stays_empty(ask: Ask, data: Path) -> None:
+    found = await ask()
+    assert {finding["level"] for finding in found.values()} == {"ok"}
+    assert f"no Pidjin in {data} yet" in found["data"]["text"]
+    assert not data.exists()
+
+
+async def test_a_folder_that_cannot_be_made(ask: Ask, data: Path) -> None:
+    data.parent.joinpath("file").write_text("")
+    (finding,) = machine.data_dir(Settings(data_dir=data.parent / "file" / "data"))
+    assert finding.level is Level.FAILURE
+
+
+async def test_a_pidjin_that_was_begun_is_in_order(ask: Ask, data: Path) -> None:
+    data.mkdir()
     found = await ask()
     wanted = {"python", "opus", "settings", "clock", "data", "secret", "tcp", "udp", "address"}
     assert {check for check in found if found[check]["level"] == "ok"} >= {
@@ -86,6 +100,7 @@ async def test_data_that_cannot_be_written(ask: Ask, data: Path) -> None:
 
 
 async def test_a_secret_that_others_may_read(ask: Ask, data: Path) -> None:
+    data.mkdir()
     await ask()
     (data / "signing-secret").chmod(0o644)
     assert (await ask())["secret"]["level"] == "failure"
