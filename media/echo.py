@@ -1,8 +1,9 @@
 """Is that the tutor's own voice, come back through the learner's microphone?
 
 Compares what the microphone hears with what was played, in bands of power and at every delay up
-to 640 ms. It learns delay and level of the echo by itself and never touches the sound. Pure: time
-comes with the blocks. Costs nothing unless something is or has just been played.
+to 640 ms; what looks like an echo must have its waveform before it is one. It learns delay and
+level of the echo by itself and never touches the sound. Pure: time comes with the blocks. Costs
+nothing unless something is or has just been played.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from enum import Enum
 
 import numpy as np
 from numpy.typing import NDArray
+
+from media.echo_proof import Sounds
 
 PLAYED_BYTES, HEARD_BYTES = 960, 640  # 20 ms at 24 and at 16 kHz
 BLOCK_S = 0.02
@@ -32,6 +35,10 @@ MEAN_PACE = 1 / 50
 DEPTH = np.float32(-3.0)
 # So alike, over at least so many blocks, only an echo is; a better delay must be better by this.
 ALIKE, ALIKE_BLOCKS, BETTER = 0.6, 10, 0.1
+# A way back on which nothing keeps its waveform: alike for so many blocks in a row.
+PATIENCE_BLOCKS = 100
+# While no echo is known the waveform is asked for in every third block, later in every tenth.
+ASK_EVERY, ASK_BLOCKS, ASK_SELDOM = 3, 150, 10
 # More alike than the learner's own voice usually is; less alike than an echo ever is.
 SUSPICIOUS, UNLIKE = 0.45, 0.3
 # Later every second block is judged and every fourth compared.
@@ -170,6 +177,7 @@ class Echo:
 
     def __init__(self) -> None:
         self._played = _Played()
+        self._sounds = Sounds()
         self._player = _Clock(PLAYER_SLIP_S)
         self._microphone = _Clock(MICROPHONE_SLIP_S)
         self._audible_until = float("-inf")
@@ -177,6 +185,9 @@ class Echo:
         self._row: int | None = None  # of the delay, oldest first
         self._level = _NOTHING  # log of what comes back of what was played
         self._own = 0.0
+        self._alike = 0  # blocks in a row, as far as bands tell
+        self._found: int | None = None  # row of a delay that the waveform has shown
+        self._asked = 0
         self._clear = 0
         self._sounding_since = self._sounded_at = float("-inf")
         self._heard_at = 0.0
@@ -199,7 +210,9 @@ class Echo:
                 self._sounding_since = at
             self._sounded_at = at
         self._audible_until = at + DELAYS * BLOCK_S
-        self._played.add(self._player.number(at), pcm24k)
+        number = self._player.number(at)
+        self._played.add(number, pcm24k)
+        self._sounds.played(number, pcm24k)
 
     def hear(self, pcm20: bytes, at: float, *, voice: bool) -> Hearing:
         """20 ms of the microphone, PCM16 16 kHz; `voice`: a detector takes it for one."""
@@ -211,6 +224,7 @@ class Echo:
         if at > self._audible_until:
             self._own = 0.0
             return Hearing.FREE
+        self._sounds.heard(number, pcm20)
         if not voice:
             self._quiet(at, since)
         elif self._settling or not number % 2:
@@ -228,9 +242,10 @@ class Echo:
             return more if self._own >= OWN else Hearing.ECHO
         if self._clear >= CLEAR_BLOCKS:
             return Hearing.FREE
-        if self._likeness.blocks >= COMPARED_BLOCKS and self._likeness.most < UNLIKE:
-            return Hearing.OWN
-        return Hearing.LIKELY if self._likeness.most >= SUSPICIOUS else Hearing.UNSURE
+        if self._found is not None or self._likeness.most >= SUSPICIOUS:
+            return Hearing.LIKELY
+        unlike = self._likeness.most < UNLIKE and self._likeness.blocks >= COMPARED_BLOCKS
+        return Hearing.OWN if unlike else Hearing.UNSURE
 
     def _quiet(self, at: float, since: float) -> None:
         """`since`: s since the block before; silence that lasts comes in fewer blocks."""
@@ -247,25 +262,42 @@ class Echo:
         heard = _powers(pcm20, _HEARD)[0]
         logs = np.log(heard)
         if self._settling or not number % 4:
-            self._learn(logs, rows)
+            self._learn(logs, rows, number)
         if self._row is not None:
             row = rows.start + self._row
             near = slice(max(rows.start, row - NEAR), min(rows.stop, row + NEAR + 1))
             self._judge(heard, logs, self._played.logs[row], self._played.logs[near].max(axis=0))
 
-    def _learn(self, logs: Bands, rows: slice) -> None:
+    def _learn(self, logs: Bands, rows: slice, number: int) -> None:
         """Which delay, if any, makes what was played look like what is heard."""
         likeness, settling = self._likeness, self._settling
-        best = likeness.best(logs, self._played, rows, self._row, settling=settling)
+        alike = likeness.best(logs, self._played, rows, self._row, settling=settling)
+        self._alike = 0 if alike is None else self._alike + 1
+        best = self._proven(alike, number)
         if best is None:
             if settling and likeness.most < UNLIKE:
                 self._row = None
             return
+        self._found = None
         if best != self._row:
             self._row = best
             if settling:
                 self._level = likeness.level(best)
         self._clear = max(0, self._clear - RELAPSE)
+
+    def _proven(self, alike: int | None, number: int) -> int | None:
+        """Row of the delay of what is an echo beyond doubt: at the known delay or near it bands are
+        enough, elsewhere it must have the waveform."""
+        if alike is not None and self._row is not None and abs(alike - self._row) <= NEAR:
+            return alike
+        if self._found is None and (alike is not None or self._row is None):
+            self._asked += 1
+            if not self._asked % (ASK_EVERY if self._asked < ASK_BLOCKS else ASK_SELDOM):
+                delay = self._sounds.delay(number)
+                self._found = None if delay is None else DELAYS - 1 - delay
+        if self._found is not None and self._likeness.blocks >= ALIKE_BLOCKS:
+            return self._found
+        return alike if self._alike >= PATIENCE_BLOCKS else None
 
     def _judge(self, heard: Bands, logs: Bands, played: Bands, loudest: Bands) -> None:
         """`played`: at the known delay; `loudest`: at the delays around it."""
