@@ -143,7 +143,9 @@ class Exchanges:
 
     def _lose(self, exchange: Exchange, why: str) -> None:
         self.lost += 1
-        log.warning("turn not saved", extra={"turn": exchange.turn_id, "why": why})
+        # A conversation deleted or closed meanwhile is its owner's wish, and nobody's fault.
+        level = logging.INFO if why == Code.FAILED_PRECONDITION else logging.WARNING
+        log.log(level, "turn not saved", extra={"turn": exchange.turn_id, "why": why})
         self._tell(self._turn(exchange, None, saved=False))
         self._notify(exchange, "save-failed")
 

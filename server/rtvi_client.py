@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from media.replay import SLOWEST
 from server.rtvi_words import Camel, Snake
+from server.written_text import written
 
 # Longer typed turns are refused in words (OWN-69).
 TYPED_CHARS = 2000
@@ -23,7 +24,8 @@ class SendText(Snake):
     """A typed learner turn."""
 
     TYPE: ClassVar[str] = "send-text"
-    content: Annotated[str, Field(min_length=1, max_length=TYPED_CHARS)]
+    # Taken without control characters: empty when there was nothing else.
+    content: Annotated[str, Field(min_length=1, max_length=TYPED_CHARS), AfterValidator(written)]
 
 
 class DisconnectBot(Snake):

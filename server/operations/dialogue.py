@@ -34,6 +34,7 @@ from server.store.port import Document, TooLarge, Transaction
 from server.store.records import StoredTopic, portable, session_path, snapshot
 from server.trouble import translated
 from server.usage import Tally
+from server.written_text import worded, written
 
 log = logging.getLogger(__name__)
 
@@ -55,9 +56,13 @@ class DialogueTurnRequest(Wire):
 
     session_id: SessionId
     topic_id: TopicId
-    user_utterance_summary: Annotated[str, Field(max_length=UTTERANCE_MAX_CHARS)]
+    user_utterance_summary: Annotated[
+        str, Field(max_length=UTTERANCE_MAX_CHARS), AfterValidator(worded)
+    ]
     reveal_state: Annotated[dict[str, Any], AfterValidator(_small)] | None = None
-    tutor_reply: Annotated[str, Field(max_length=REPLY_MAX_CHARS)] | None = None
+    tutor_reply: (
+        Annotated[str, Field(max_length=REPLY_MAX_CHARS), AfterValidator(written)] | None
+    ) = None
     tutor_interrupted: bool = False
     style: Style | None = None
 

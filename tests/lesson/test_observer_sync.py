@@ -1,6 +1,7 @@
 """The observer behind a lesson: strictly in order, never in the way, never silent about a loss."""
 
 import json
+import logging
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -12,7 +13,8 @@ from local_gemini.scripted import ScriptedEngine
 from local_gemini.scripted_brain import generate
 from local_gemini.wire import text_of
 from server import exchanges
-from server.exchanges import SAVE_FAILED
+from server.errors import Code, PidjinError, not_ready
+from server.exchanges import SAVE_FAILED, Exchange, Exchanges, Saved
 from server.store.port import StoreDown
 from tests.media.peers import until
 from tests.rig import House, house
@@ -237,3 +239,29 @@ async def test_the_observer_reads_what_was_heard(tmp_path: Path) -> None:
             assert f"| {cut['text'].strip()}" in seen[0]
             assert "cut short" in seen[0]
             assert "cut short" not in seen[1]
+
+
+@pytest.mark.req("OBS-28")
+@pytest.mark.parametrize(
+    ("error", "level"),
+    [
+        (not_ready("This conversation was deleted."), logging.INFO),
+        (PidjinError(Code.INTERNAL, "broken"), logging.WARNING),
+    ],
+    ids=["deleted", "broken"],
+)
+async def test_a_turn_of_a_conversation_that_is_gone_is_no_fault(
+    error: PidjinError, level: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "server.exchanges")
+
+    async def save(exchange: Exchange) -> Saved:
+        raise error
+
+    queue = Exchanges(save, lambda message: None, lambda text: None, lambda refused: None)
+    queue.add(Exchange("t1", "Hello", "Hi.", "", interrupted=False))
+    queue.finish()
+    await queue.run()
+    assert queue.lost == 1
+    (record,) = [one for one in caplog.records if one.message == "turn not saved"]
+    assert record.levelno == level

@@ -95,9 +95,10 @@ async def test_what_comes_late_from_the_old_line_does_not_reach_the_new_one(
     ("text", "answer"),
     [
         (" \n ", "There are no words in that message."),
+        ("\x00", "There are no words in that message."),
         ("x" * 2001, "A message may have 2000 characters at most."),
     ],
-    ids=["blank", "too-long"],
+    ids=["blank", "control", "too-long"],
 )
 async def test_what_is_not_taken_is_said_to_be(tmp_path: Path, text: str, answer: str) -> None:
     async with house(tmp_path) as home:

@@ -454,3 +454,16 @@ async def test_a_style_chosen_before_the_first_turn_is_used_and_kept(world: Worl
     assert (await session(world))["style"] == "lecture"
     await learner.call("dialogueTurn", **body, style="conversational")
     assert (await session(world))["style"] == "lecture"
+
+
+@pytest.mark.req("API-14")
+async def test_control_characters_are_no_words_and_are_not_kept(world: World) -> None:
+    learner = await world.learner()
+    topic_id = await learner.ground()
+    body = {"sessionId": "s1", "topicId": topic_id, "userUtteranceSummary": "\x00\x07"}
+    status, answer = await learner.post("/api/dialogueTurn", body)
+    assert (status, answer["error"]["code"]) == (400, "invalid-argument")
+    assert "must hold words" in answer["error"]["message"]
+    await learner.turn(topic_id, "The \x00moon\x1b,\nI think")
+    turns = (await session(world))["turns"]
+    assert [turn["userText"] for turn in turns] == ["The moon,\nI think"]

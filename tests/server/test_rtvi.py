@@ -130,3 +130,20 @@ def test_garbage_is_counted_and_harmless() -> None:
     assert wire.channel.counts["malformed"] == 1
     assert wire.channel.counts["oversize"] == 1
     assert isinstance(wire.got[0].message, rtvi.DisconnectBot)
+
+
+@pytest.mark.req("OWN-69")
+@pytest.mark.parametrize(
+    ("typed", "taken"),
+    [
+        ("\x00", ""),
+        ("\x00 \x07\u200b", ""),
+        ("he\x00llo\x1b[2J\n\tthere\x7f", "hello[2J\n\tthere"),
+        ("👩‍🔬 weiß 水", "👩‍🔬 weiß 水"),
+    ],
+)
+def test_a_typed_turn_is_taken_without_control_characters(typed: str, taken: str) -> None:
+    frame = json.dumps({"type": "send-text", "id": "7", "data": {"content": typed}})
+    got = rtvi.decode(frame)
+    assert isinstance(got, rtvi.Received)
+    assert got.message == rtvi.SendText.model_construct(content=taken)
