@@ -26,7 +26,7 @@ from server.local_model import LocalTutorMissing
 from server.news.schedule import news_schedule
 from server.ports import taken_ports
 from server.security import SERVER
-from server.settings import Settings, SettingsInvalid, load_settings
+from server.settings import Settings, SettingsInvalid, gemini_api_key, load_settings
 from server.sign_in import mint_admin_link
 from server.store.port import CannotOpen, StoreDown
 from server.version import VERSION
@@ -71,6 +71,12 @@ environment:
 """
 
 
+_LOADING = (
+    f"Pidjin {VERSION} loads its local tutor (its ear, voice and reading): some seconds, "
+    "up to a minute the first time."
+)
+
+
 class CannotStart(Exception):
     """One sentence on why the server does not run."""
 
@@ -89,6 +95,8 @@ async def serve(settings: Settings, extras: Sequence[Extra] = EXTRAS) -> None:
     except (OSError, SecretDamaged) as error:
         raise CannotStart(f"cannot use {settings.data_dir}: {error}") from error
     runner = runner_of(app)
+    if not gemini_api_key():
+        print(_LOADING, flush=True)
     try:
         await _set_up(runner, settings)
         site = web.TCPSite(runner, settings.host, settings.port, ssl_context=tls)

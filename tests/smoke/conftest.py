@@ -24,10 +24,11 @@ EXIT_S = 30.0
 
 @dataclass
 class Product:
-    """A running process. `url` and `code` are what it printed."""
+    """A running process. `url` and `code` are what it printed until it was ready (`printed`)."""
 
     url: str
     code: str
+    printed: str
     environment: dict[str, str]
 
     async def type(self, *words: str) -> str:
@@ -57,7 +58,8 @@ def product(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
             [sys.executable, "-m", "server"], env=environment, stdout=out, stderr=out
         )
     try:
-        yield Product(*_link(process, printed).split("/web/#/signin/"), environment)
+        url, code = _link(process, printed).split("/web/#/signin/")
+        yield Product(url, code, printed.read_text(), environment)
     finally:
         process.send_signal(signal.SIGTERM)
         try:

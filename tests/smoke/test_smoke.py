@@ -26,6 +26,13 @@ async def follows(person: Person, key: str, value: object) -> None:
             await asyncio.sleep(0.1)
 
 
+@pytest.mark.req("TEST-15")
+def test_the_start_says_at_once_what_takes_its_time(product: Product) -> None:
+    said, link = product.printed.index("loads its local tutor"), product.printed.index("/signin/")
+    assert said < link
+    assert "up to a minute" in product.printed[said:link]
+
+
 @pytest.mark.req("TEST-15", "AUTH-3", "AUTH-8", "AUTH-9", "CARD-1", "CARD-4")
 async def test_whoever_signs_up_waits_until_an_admin_decides(town: Town, admin: Person) -> None:
     ada = await town.sign_up("Ada")
