@@ -57,6 +57,7 @@ async def test_a_service_that_refuses_is_said_and_the_lesson_stays_open(
     async with house(tmp_path, engine, script) as home:
         ada = await home.person()
         async with ada.call(await ada.ground()) as call:
+            await until(lambda: call.messages("notice"), "a notice")
             (notice,) = call.messages("notice")
             assert notice["code"] == f"live-{code}"
             assert notice["text"] == HALF_DUPLEX_TEXTS.get(code, HALF_DUPLEX_TEXT)

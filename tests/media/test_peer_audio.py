@@ -52,6 +52,7 @@ async def test_reply_tone_reaches_the_browser_at_48_khz() -> None:
 
 async def test_messages_travel_both_ways() -> None:
     async with call() as (server, client):
+        await until(lambda: client.channel.readyState == "open", "open at the browser")
         client.channel.send("hello")
         await until(lambda: server.messages == ["hello"], "message at the server")
         assert server.peer.send("grüezi")
