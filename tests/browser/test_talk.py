@@ -37,8 +37,8 @@ DASHWOOD = """\
 """
 LEARNER = ".said.learner .words"
 TUTOR = ".said.tutor .words"
-# Shares of words in order. The recogniser hears one or two of a sentence otherwise ("respectful" for
-# "respectable"), more on a machine that has two learners, two browsers and two recognisers.
+# Shares of words in order. The recogniser hears one or two of a sentence otherwise ("respectful"
+# for "respectable"), more on a machine that has two learners, two browsers and two recognisers.
 NEARLY_ALL = 0.75
 AMONG_TWO = 0.5
 
