@@ -11,8 +11,9 @@ SILENCE = bytes(BLOCK_BYTES)
 USUAL_MS = 100
 # So long before that a block judged to be the tutor's may have been the learner's beginning.
 DOUBTFUL_MS = 120
-# Most that may wait on top of the pre-roll, while a cough over the tutor is ruled out.
-WAITING_MS = 600
+# Most that may wait on top of the pre-roll, while a cough over the tutor is ruled out, or while
+# nobody knows whether it is the tutor's echo.
+WAITING_MS = 2_000
 
 
 class Doorway:

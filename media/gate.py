@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from media.doorway import BLOCK_BYTES, SILENCE, Doorway
+from media.doubt import Doubt
 from media.echo import Echo, Hearing
 from media.endpoint import Endpoint
 from media.gate_settings import (
@@ -18,6 +19,7 @@ from media.gate_settings import (
     CROWD_LEAD_MS,
     DOUBTS,
     FAINT,
+    LINGER_MS,
     LOUD,
     MARGIN_MS,
     RESTLESS,
@@ -69,6 +71,7 @@ class Gate:
         self.endpoint = Endpoint(self.settings.hangover_ms)
         self._echoed = False
         self._over_tutor = False
+        self._doubt = Doubt()
         self._hold = Hold()
         # After a hold the service hears silence, whatever the room does, until somebody speaks.
         self._muffled = self.settings.mode == "ptt"
@@ -168,7 +171,7 @@ class Gate:
             self._watch_turn(events)
         began = next((event for event in events if isinstance(event, SpeechStarted)), None)
         if began is not None:
-            self._doorway.speech_began(self._lead_ms(at - began.onset))
+            self._doorway.speech_began(self._lead_ms(at - self._doubt.first(began.onset)))
         forward = self._forward(pcm20, opening=began is not None)
         if self._doorway.open and self._may_shut():
             self._doorway.shut()
@@ -191,6 +194,7 @@ class Gate:
         voice = sign or reading.speech >= settings.still_speech
         hearing = self._echo.hear(pcm20, at, voice=voice)
         self._echoed = hearing is Hearing.ECHO
+        self._doubt.heard(at, hearing, voice=voice)
         if self._echoed and not speech.certain:
             return speech.released(at)  # what looked like signs was the tutor
         if self._echoed:
@@ -264,9 +268,11 @@ class Gate:
         voiced = speech.voiced_now
         if voiced and doorway.open:
             self._muffled = self.settings.mode == "ptt"
-        silenced = self._muffled or self._echoed or pending
+        # A word that sinks into the echo for a moment is a word.
+        echoed = self._echoed and not (speech.certain and doorway.trailing_ms < LINGER_MS)
+        silenced = self._muffled or echoed or pending
         return kept + doorway.take(
-            pcm20, voiced=voiced, silenced=silenced, kept=pending, echoed=self._echoed
+            pcm20, voiced=voiced, silenced=silenced, kept=pending, echoed=echoed
         )
 
     def _lead_ms(self, since_s: float) -> float:

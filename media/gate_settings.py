@@ -16,6 +16,8 @@ MARGIN_MS = 500
 LOUD = 32768 * 10 ** (-45 / 20)
 # One window of stage 2 this sure counts for two.
 STRONG = 0.85
+# While a learner speaks over the tutor, so much of what looks like the echo goes out as sound.
+LINGER_MS = 160
 # Among the voices of others the pre-roll is longer: a word begins below what they let through.
 CROWD_LEAD_MS = 400
 # Thresholds: usually, and with music or people in the background; far below the learner's level in

@@ -62,6 +62,9 @@ class Sender:
         steady = self._limits.queue_ms * BYTES_PER_MS
         if up and outbox.bound_bytes > steady >= outbox.queued_bytes + len(pcm):
             outbox.bound_bytes = steady
+        if up and len(pcm) > self._limits.batch_ms * BYTES_PER_MS:
+            # What was said before the gate opened: its beginning is not the oldest to be dropped.
+            outbox.bound_bytes = max(outbox.bound_bytes, steady + len(pcm))
         was_empty = outbox.empty
         outbox.audio(pcm)
         self._arrivals.came(len(pcm), at)

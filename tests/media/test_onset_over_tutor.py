@@ -4,6 +4,7 @@ and in order, from 100 ms before the onset on. No echo here: a headset."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,8 +12,9 @@ import pytest
 from media.echo import Echo, Hearing
 from media.gate import BLOCK_BYTES, GateStep
 from tests.media.hearing import need
-from tests.media.hearing.clips import RATE, Clip, joe, joe_says, labelled, recordings
+from tests.media.hearing.clips import HOP, RATE, Clip, joe, joe_says, labelled, recordings
 from tests.media.hearing.desk import Desk, tutor
+from tests.media.hearing.way_back import WayBack
 
 LEAD_BLOCKS = 5
 CRY = "Wait, wait, please stop for a moment."
@@ -21,8 +23,8 @@ CRY = "Wait, wait, please stop for a moment."
 class Overheard(Desk):
     """What goes into its gate, and what comes out."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, way_back: WayBack | None) -> None:
+        super().__init__(way_back)
         self.heard: list[bytes] = []
         self.sent: list[bytes] = []
         feed = self.gate.feed
@@ -37,9 +39,9 @@ class Overheard(Desk):
         self.gate.feed = overheard  # type: ignore[method-assign]
 
 
-def lost(clip: Clip, after_s: float, reply: int) -> list[int]:
+def lost(clip: Clip, after_s: float, reply: int, way_back: WayBack | None = None) -> list[int]:
     """Numbers of the blocks that are missing, counted from the onset (20 ms each)."""
-    desk = Overheard()
+    desk = Overheard(way_back)
     desk.wait(1.0)
     for _ in range(reply - 1):
         desk.tutor_says(tutor())
@@ -75,6 +77,33 @@ def test_what_is_said_over_the_tutor_goes_out_whole(after_s: float, reply: int) 
     assert {clip.name: lost(clip, after_s, reply) for clip in voices()} == {
         clip.name: [] for clip in voices()
     }
+
+
+@pytest.mark.speech
+@pytest.mark.req("RTC-11")
+@pytest.mark.parametrize("gap_s", [0.35, 0.5, 0.8])
+def test_a_word_too_short_to_be_certain_goes_out_with_the_next(gap_s: float) -> None:
+    """In the tutor's first half second, while nobody knows whose voice it is."""
+    need.local_voice()
+    words = {clip.name: clip.sound[clip.onset : clip.end] for clip in joe()}
+    pause = np.zeros(int(gap_s * RATE), np.float32)
+    for first, second in (("Stop.", "Chlorophyll."), ("Yes.", "No.")):
+        sound = np.concatenate((words[first], pause, words[second]))
+        both = Clip(first + second, "joe", sound, np.ones(len(sound) // HOP, np.bool_))
+        assert lost(both, 0.3, 1) == []
+
+
+@pytest.mark.speech
+@pytest.mark.req("RTC-11")
+def test_over_the_echo_a_word_has_no_holes() -> None:
+    """Six dB above the echo, when the way back is known: gaps are the tutor's own voice only."""
+    need.local_voice()
+    holes = []
+    for clip in [clip for clip in recordings() if len(clip.sound) <= 5 * RATE] or joe()[7:9]:
+        sound = clip.sound * np.float32(10 ** (-3 / 20))
+        missing = lost(replace(clip, sound=sound), 3.13, 1, WayBack(delay_ms=130, gain_db=-12))
+        holes.append(len(missing) * 20)
+    assert np.median(holes) <= 40
 
 
 @pytest.mark.speech

@@ -70,6 +70,25 @@ def test_a_stuck_session_keeps_one_second_and_a_lost_one_ten() -> None:
     run_virtual(main())
 
 
+@pytest.mark.req("RTC-17", "RTC-11")
+def test_what_was_said_before_the_gate_opened_is_not_cut_by_the_bound() -> None:
+    """It comes at once and may be longer than the bound; afterwards the bound is a second again."""
+
+    async def main() -> None:
+        async with linked(limits=LinkLimits(send_s=100.0)) as bench:
+            bench.link.audio(pcm(38_400))
+            await bench.settle(0.1)
+            assert bytes(bench.session.sound) == pcm(38_400)
+            bench.session.stuck = True
+            for tick in range(150):
+                bench.link.audio(pcm(320, 320 * tick))
+                await asyncio.sleep(0.02)
+            dropped = bench.link.stats.samples_dropped
+            assert dropped == 150 * 320 - 16_000 - 640
+
+    run_virtual(main())
+
+
 def test_the_bound_of_a_long_outage_is_ten_seconds() -> None:
     async def main() -> None:
         async with linked([None, "hang"]) as bench:
