@@ -82,7 +82,7 @@ async def test_the_app_is_light(visit: Visits) -> None:
         await visitor.open()
         await expect(visitor.page.get_by_label("E-mail")).to_be_visible()
         sizes: dict[str, int] = {}
-        for url, answer in answers.items():
+        for url, answer in list(answers.items()):
             if "/web/" in url:
                 sizes[url] = (await answer.request.sizes())["responseBodySize"]
                 packed = answer.headers.get("content-encoding") == "gzip"
