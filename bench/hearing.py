@@ -13,7 +13,8 @@ import numpy as np
 
 from bench.figures import figure, middle, ms, quantile
 from media import turn_events as ev
-from media.echo import BLOCK_S, Echo
+from media.echo import Echo
+from media.echo_bands import BLOCK_S
 from media.endpoint import THINKING_S
 from tests.media.hearing import clips, noises, trial, turns
 from tests.media.hearing.desk import Desk, tutor

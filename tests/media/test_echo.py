@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from media import turn_events as ev
-from media.echo import BLOCK_S, CLEAR_BLOCKS, DELAYS, ON_THE_WAY_S, Echo, Hearing
+from media.echo import CLEAR_BLOCKS, ON_THE_WAY_S, Echo, Hearing
+from media.echo_bands import BLOCK_S, DELAYS
 from media.gate import Gate, GateSettings
 from media.vad import VadReading
 from tests.media.hearing import need
