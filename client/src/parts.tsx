@@ -1,6 +1,6 @@
 // Small parts that every screen uses.
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { Icon, type IconName } from './icons.tsx';
 import type { Style } from './state.ts';
 import { S } from './strings.ts';
@@ -14,18 +14,22 @@ export const IconButton = ({ icon, label, onClick, disabled = false, class: extr
   </button>
 );
 
-/** `reading`: the dialog is there to be read, so it starts at its title and not at its first control. */
+/** `reading`: the dialog is there to be read, so it starts at its title and not at its first control.
+    It opens and closes with `open`, before the next key is read; the `close` event comes late, and counts only
+    where the browser closed it by itself. */
 export function Dialog({ title, open, onClose, children, reading = false, class: extra = '' }: {
   title: string; open: boolean; onClose: () => void; children: ComponentChildren; reading?: boolean; class?: string;
 }) {
   const box = useRef<HTMLDialogElement>(null);
   const heading = useId();
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (open && !box.current!.open) box.current!.showModal();
     if (!open && box.current!.open) box.current!.close();
   }, [open]);
   return (
-    <dialog ref={box} class={extra} aria-labelledby={heading} onClose={onClose}
+    <dialog ref={box} class={extra} aria-labelledby={heading}
+      onCancel={(event) => { if (event.target === box.current) { event.preventDefault(); onClose(); } }}
+      onClose={(event) => { if (!event.currentTarget.open) onClose(); }}
       onClick={(event) => { if (event.target === box.current) onClose(); }}>
       {open && <div class="dialog-body"><h2 id={heading} {...(reading ? { tabIndex: -1, autofocus: true } : {})}>{title}</h2>{children}</div>}
     </dialog>

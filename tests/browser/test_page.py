@@ -142,3 +142,29 @@ async def test_what_people_write_stays_text(visit: Visits) -> None:
         await visitor.tab("History")
         await expect(visitor.page.locator("main img")).to_have_count(0)
         assert await visitor.evaluate("() => window.ran === undefined")
+
+
+async def test_a_dialog_keeps_up_with_fast_fingers(visit: Visits) -> None:
+    """It opens before the next key is read; opened again at once, it stays open."""
+    async with visit() as visitor:
+        await visitor.start("# Bees\n\n1. Bees dance.\n2. The dance tells where flowers are.")
+        seen = await visitor.evaluate(
+            """async () => {
+              const dialog = document.querySelector('dialog.agenda');
+              const opener = dialog.previousElementSibling;
+              const rendered = async () => { for (let i = 0; i < 9; i++) await null; };
+              const seen = [];
+              opener.click();
+              await rendered();
+              seen.push(dialog.open);
+              dialog.dispatchEvent(new Event('cancel', { cancelable: true }));
+              await rendered();
+              seen.push(dialog.open);
+              opener.click();
+              await rendered();
+              await new Promise((done) => setTimeout(done, 100));
+              seen.push(dialog.open);
+              return seen;
+            }"""
+        )
+        assert seen == [True, False, True]
