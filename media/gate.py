@@ -189,7 +189,7 @@ class Gate:
             return self._listen_held(pcm20, at)
         reading = self._vad.feed(pcm20)
         warm = reading.stage1 >= settings.warm
-        self._room.hear(loudness, reading.speech, warm=warm and not speech.certain)
+        self._room.hear(loudness, reading.speech, warm=warm, certain=speech.certain)
         sign = warm and loudness >= LOUD
         voice = sign or reading.speech >= settings.still_speech
         hearing = self._echo.hear(pcm20, at, voice=voice)

@@ -9,9 +9,11 @@ import math
 from collections import deque
 
 # A level counts as smoothed over about ten blocks; the quietest of the last 2 s is the room's.
+# While somebody speaks for certain that may be the learner: then the room is as it was before, or
+# as the quietest of the last 3 s if that is louder, and who is as loud as the learner is admitted.
 SMOOTHING = 0.1
 BUCKET_BLOCKS = 10
-BUCKETS = 10
+BUCKETS, ENOUGH, LASTING = 10, 5, 15
 # Voices in the background: stage 2 says so of the quietest moments (within 3 dB of the least).
 NEAR_LEAST, LIKE_VOICE = 2.0, 0.2
 RISES = 1.1
@@ -40,18 +42,22 @@ class Room:
         self._blocks = 0
         self._lowest = self._before = math.inf
         self._voice_likeness = 0.0
-        # Quietest power of each 200 ms, and how much it sounded like a voice.
-        self._buckets: deque[tuple[float, float]] = deque(maxlen=BUCKETS)
+        # Quietest power of each 200 ms, how much it sounded like a voice, and whether somebody
+        # spoke for certain.
+        self._buckets: deque[tuple[float, float, bool]] = deque(maxlen=LASTING)
+        self._certain = False
         self._restless = 0.0
         self._own = 0.0
         self._own_blocks = 0
         self.floor = 0.0  # RMS; 0 while nothing in it could pass for a voice
         self.din = 0.0  # RMS of its quietest 200 ms, whatever it is; 0 while unknown
+        self._valley = 0.0  # RMS of the quietest 200 ms of the last 2 s, whoever spoke
 
-    def hear(self, rms: float, speech: float, *, warm: bool) -> None:
-        """A block's RMS in sample units, and what the stages make of it, while nobody speaks
-        for certain (`warm`) and always (`speech`)."""
-        self._restless += RESTLESS_PACE * (warm - self._restless)
+    def hear(self, rms: float, speech: float, *, warm: bool, certain: bool = False) -> None:
+        """A block's RMS in sample units, what the two stages make of it, and whether somebody
+        speaks for certain."""
+        self._restless += RESTLESS_PACE * ((warm and not certain) - self._restless)
+        self._certain = self._certain or certain
         self._power += SMOOTHING * (rms * rms - self._power)
         if self._power < self._lowest:
             self._lowest = self._power
@@ -60,14 +66,16 @@ class Room:
             self._voice_likeness = min(speech, self._voice_likeness) if follows else speech
         self._blocks += 1
         if self._blocks == BUCKET_BLOCKS:
-            self._buckets.append((self._lowest, self._voice_likeness))
+            self._buckets.append((self._lowest, self._voice_likeness, self._certain))
             self._blocks, self._before, self._lowest = 0, self._lowest, math.inf
+            self._certain = False
             self._measure()
 
     def empty(self) -> None:
         """Nobody and nothing has been heard for long: only the learner's level is remembered."""
         self._power = self._restless = self._voice_likeness = self.floor = self.din = 0.0
         self._blocks, self._lowest, self._before = 0, math.inf, math.inf
+        self._certain = False
         self._buckets.clear()
 
     @property
@@ -80,17 +88,18 @@ class Room:
         return self.floor >= QUIET
 
     def _measure(self) -> None:
-        if len(self._buckets) < BUCKETS:
-            self.floor = self.din = 0.0
-            return
-        least = min(power for power, _ in self._buckets)
-        likeness = [voice for power, voice in self._buckets if power <= NEAR_LEAST * least]
-        self.din = math.sqrt(least)
-        self.floor = self.din if sum(likeness) >= LIKE_VOICE * len(likeness) else 0.0
+        buckets = list(self._buckets)
+        self._valley = _level(buckets[-BUCKETS:])[0] if len(buckets) >= BUCKETS else 0.0
+        unspoken = [bucket for bucket in buckets[-BUCKETS:] if not bucket[2]]
+        if len(unspoken) >= ENOUGH and len(buckets) >= BUCKETS:
+            self.floor, self.din = _level(unspoken)
+        elif len(buckets) == LASTING:
+            floor, din = _level(buckets)
+            self.floor, self.din = max(self.floor, floor), max(self.din, din)
 
     def learner(self, rms: float) -> None:
-        """A block of certain speech."""
-        if rms < self.floor * BEGIN:
+        """A block of certain speech; its peaks count, for they are what stands out of a room."""
+        if rms < max(self.floor, self._valley) * BEGIN:
             return
         self._own_blocks += 1
         pace = OWN_PACE if rms > self._own else OWN_PACE_DOWN
@@ -116,5 +125,15 @@ class Room:
         """Whether a voice of this level may be the learner's."""
         if not self.crowded:
             return True
+        if going_on and rms >= self.own * OWN_BEGIN > 0:
+            return True
         above, near = (GO_ON, OWN_GO_ON) if going_on else (BEGIN, OWN_BEGIN)
         return rms >= max(self.floor * above, self.own * near)
+
+
+def _level(buckets: list[tuple[float, float, bool]]) -> tuple[float, float]:
+    """RMS of the quietest of them if it could pass for a voice, else 0; and whatever it is."""
+    least = min(power for power, _, _ in buckets)
+    likeness = [voice for power, voice, _ in buckets if power <= NEAR_LEAST * least]
+    din = math.sqrt(least)
+    return (din if sum(likeness) >= LIKE_VOICE * len(likeness) else 0.0), din
