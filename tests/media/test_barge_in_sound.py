@@ -11,6 +11,7 @@ from media.playout import Playout
 from media.sound import DUCKED_GAIN
 from media.turns import State, Turns
 from media.vad import Vad
+from tests.media.player import perform
 from tests.media.test_vad import blocks, noise, silence, speech
 
 STEP_S = 0.02
@@ -33,23 +34,7 @@ class Desk:
     def handle(self, event: ev.TurnEvent) -> None:
         for effect in self.turns.handle(event):
             self.effects.append((self.at, effect))
-            match effect:
-                case ev.BeginReply(turn_id):
-                    self.playout.begin(turn_id)
-                case ev.EndReply():
-                    self.playout.complete()
-                case ev.Duck():
-                    self.playout.duck()
-                case ev.Unduck():
-                    self.playout.unduck()
-                case ev.Pause():
-                    self.playout.pause()
-                case ev.Resume():
-                    self.playout.resume()
-                case ev.Flush():
-                    self.playout.flush()
-                case _:
-                    pass
+            perform(effect, self.playout)
 
     def tutor_says(self, seconds: float) -> None:
         self.handle(ev.Typed(self.at, "Please explain.", "r1"))

@@ -13,6 +13,7 @@ from media.vad import Vad
 from tests.media.hearing.clips import RATE, Sound, db, joe_24k
 from tests.media.hearing.trial import ROOM
 from tests.media.hearing.way_back import ACTIVE_DB, MIC_BLOCK, WayBack
+from tests.media.player import perform
 
 STEP_S = 0.02
 JITTER_S = 0.015
@@ -57,24 +58,9 @@ class Desk:
     def handle(self, event: ev.TurnEvent) -> None:
         for effect in self.turns.handle(event):
             self.effects.append((self.at, effect))
-            match effect:
-                case ev.BeginReply(turn_id):
-                    self.playout.begin(turn_id)
-                case ev.EndReply():
-                    self.playout.complete()
-                case ev.Duck():
-                    self.playout.duck()
-                case ev.Unduck():
-                    self.playout.unduck()
-                case ev.Pause():
-                    self.playout.pause()
-                case ev.Resume():
-                    self.playout.resume()
-                case ev.Flush():
-                    self.playout.flush()
-                    self.gate.set_tutor_speaking(False)
-                case _:
-                    pass
+            perform(effect, self.playout)
+            if isinstance(effect, ev.Flush):
+                self.gate.set_tutor_speaking(False)
 
     def tutor_says(self, voice: Sound) -> None:
         self._replies += 1
