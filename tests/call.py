@@ -13,12 +13,20 @@ if TYPE_CHECKING:
     from tests.rig import Person
 
 
+# So much of what a failed lesson had told its page is shown with the failure.
+STORY_LINES = 60
+STORY_WIDTH = 160
+
+
 class Page(Client):
-    """A client that also knows when each packet came."""
+    """A client that also knows when each packet and each message came (loop time)."""
 
     def __init__(self) -> None:
         super().__init__()
         self.arrived: list[float] = []
+        self.told_at: list[float] = []
+        assert self.channel is not None
+        self.channel.on("message", lambda _: self.told_at.append(asyncio.get_running_loop().time()))
 
     def _packet(self, payload: bytes, sequence: int, timestamp: int, ssrc: int) -> None:
         self.arrived.append(asyncio.get_running_loop().time())
@@ -144,6 +152,20 @@ class Call:
     def tutor(self) -> str:
         texts = self.messages("bot-output")
         return str(texts[-1]["text"]) if texts else ""
+
+    def story(self) -> str:
+        """The last messages with their times, in seconds from now."""
+        now = asyncio.get_running_loop().time()
+        lines = [
+            f"{at - now:+8.2f} {text[:STORY_WIDTH]}"
+            for at, text in zip(self.client.told_at, self._contents(), strict=True)
+        ]
+        return "\n".join(["what the page was told:", *lines[-STORY_LINES:]])
+
+    def _contents(self) -> list[str]:
+        """Each message without its envelope."""
+        told = [json.loads(text) for text in self.client.messages]
+        return [f"{one['type']} {json.dumps(one.get('data'))}" for one in told]
 
     def heard(self) -> bytes:
         """Everything the tutor said so far: PCM16 mono 16 kHz, gaps left out."""

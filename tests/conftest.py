@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.emulator import EmulatorMissing, emulator
+# Their assertions tell what they found, as those of the tests do.
+pytest.register_assert_rewrite("tests.call", "tests.rig", "tests.media.peers")
+
+from tests.emulator import EmulatorMissing, emulator  # noqa: E402
 
 
 @pytest.fixture(scope="session")

@@ -109,6 +109,9 @@ class Person:
         try:
             await call.join(until_state=until_state)
             yield call
+        except Exception as error:
+            error.add_note(call.story())
+            raise
         finally:
             await call.leave()
 

@@ -156,7 +156,8 @@ async def test_a_news_topic_from_draft_to_hidden(visit: Visits, size: str) -> No
         await admin.button("all").click()
         ingest = page.get_by_role("switch", name=re.compile("^Daily news ingest"))
         was = await ingest.is_checked()
-        await ingest.set_checked(not was)
+        async with page.expect_response(lambda one: one.request.method == "PATCH"):
+            await ingest.set_checked(not was)
         await page.reload()
         await _section(admin, "news")
         await expect(ingest).to_be_checked(checked=not was)

