@@ -159,6 +159,7 @@ class Call:
         lines = [
             f"{at - now:+8.2f} {text[:STORY_WIDTH]}"
             for at, text in zip(self.client.told_at, self._contents(), strict=True)
+            if '"type": "activity"' not in text
         ]
         return "\n".join(["what the page was told:", *lines[-STORY_LINES:]])
 
