@@ -120,13 +120,21 @@ class SqliteStore:
             except OSError as error:
                 raise StoreDown(str(error)) from error
 
+        running = asyncio.get_running_loop().run_in_executor(self._pool, guarded)
+        running.add_done_callback(_observed)
         # A cancelled caller never leaves a half-observed write behind.
-        return await asyncio.shield(asyncio.get_running_loop().run_in_executor(self._pool, guarded))
+        return await asyncio.shield(running)
 
     def _open(self) -> sqlite3.Connection:
         if self._db is None:
             self._db = table.opened(self._file, self._indexes)
         return self._db
+
+
+def _observed(job: asyncio.Future[T]) -> None:
+    """A caller that was cancelled no longer asks what became of the job."""
+    if not job.cancelled():
+        job.exception()
 
 
 class _SqliteTransaction:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import signal
 import stat
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -55,6 +57,28 @@ async def test_a_foreign_file_is_told_as_store_down(tmp_path: Path) -> None:
     with pytest.raises(StoreDown):
         await store.get("c/a")
     await store.close()
+
+
+async def test_a_failure_that_nobody_waits_for_any_more_is_no_error_of_the_loop(
+    tmp_path: Path,
+) -> None:
+    problems: list[dict[str, Any]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: problems.append(context))
+    store = SqliteStore(tmp_path / "store.sqlite3")
+    await store.set("c/a", {"n": 1})
+    abandoned = asyncio.create_task(store.create("c/a", {"n": 2}))
+    await asyncio.sleep(0)
+    abandoned.cancel()
+    await asyncio.wait([abandoned])
+    assert abandoned.cancelled()
+    doc = await store.get("c/a")  # jobs run one after another: the abandoned one is over
+    assert doc is not None
+    assert doc.data == {"n": 1}
+    await store.close()
+    del abandoned
+    gc.collect()
+    await asyncio.sleep(0)
+    assert problems == []
 
 
 async def test_two_processes_worth_of_stores_lose_no_update(tmp_path: Path) -> None:
