@@ -21,14 +21,12 @@ DIALOGUE = {
         "server/test_dialogue_turn.py": ["test_conclude_keeps_a_session_open_and_ending_closes_it"]
     },
     "news is refreshed, core is frozen": {
-        "server/test_dialogue_turn.py": ["test_a_core_topic_stays_frozen_and_stale_news_is_sear"],
+        "server/test_dialogue_topics.py": ["test_a_core_topic_stays_frozen_and_stale_news_is_sear"],
         "server/test_news_topics.py": ["test_stale_news_is_searched_before_the_turn"],
     },
     "stored words, labels and snapshot": {
-        "server/test_dialogue_turn.py": [
-            "test_an_observed_turn_stores_what_was_spoken",
-            "test_a_session_keeps_teaching_from_the_text_it_began_with",
-        ]
+        "server/test_dialogue_turn.py": ["test_an_observed_turn_stores_what_was_spoken"],
+        "server/test_dialogue_topics.py": ["test_a_session_keeps_teaching_from_the_text_it_"],
     },
     "reopen, end, delete": {
         "server/test_sessions_and_people.py": [

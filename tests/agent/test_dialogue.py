@@ -9,7 +9,7 @@ from agent.decision import Decision
 from agent.dialogue import EXTRA_CHARS, Settled, settle, shown_state
 from agent.tiers import DEFAULT_TIERS, TierCaps
 from agent.topic import Grounded, Section, Tier
-from tests.agent.test_move_agent import TOPIC, request_for
+from tests.agent.topics import TOPIC, request_for
 
 CAPS = DEFAULT_TIERS.standard
 BARE = replace(TOPIC, outline=())

@@ -2,72 +2,27 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
-from collections.abc import AsyncGenerator, Callable
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from google.adk.models import LlmCapabilities
-from google.adk.models.base_llm import BaseLlm
-from google.adk.models.llm_request import LlmRequest
-from google.adk.models.llm_response import LlmResponse
-from google.genai import types
-from pydantic import PrivateAttr
 
-from agent.dialogue import MoveRequest
-from agent.failures import EmptyAnswer, ModelRefused, ModelTimeout, ModelUnavailable, NoDecision
-from agent.gemini import ModelGateway
+from agent.failures import ModelRefused, ModelUnavailable, NoDecision
 from agent.llm import CALLS_PER_ATTEMPT
 from agent.move import MoveAgent
-from agent.topic import Grounded, Section, Source
+from agent.topic import Grounded
 from agent.usage import TokenUsage
 from local_gemini.engine import Generated
 from local_gemini.faults import answer as body_answer
 from local_gemini.faults import refuse
 from tests.agent.conftest import KEY, Bench, Ledger
+from tests.agent.scripted_llm import Scripted, agent_with
 from tests.agent.test_gateway import camel
+from tests.agent.topics import MOMENT, TOPIC, decision, request_for
 
 pytestmark = pytest.mark.req("TEST-3")
-
-TOPIC = Grounded(
-    topic="Ocean currents",
-    kind="core",
-    digest="Currents carry heat {around} the globe.",
-    needs_grounding=False,
-    sources=(Source("Atlas", "https://example.org/atlas"),),
-    depth_tier="standard",
-    outline=(
-        Section("s1", "Surface currents", "Wind drives them."),
-        Section("s2", "Deep currents", "Density drives them."),
-    ),
-)
-MOMENT = datetime(2026, 11, 30, 9, 30, tzinfo=UTC)
-
-
-def request_for(topic: Grounded = TOPIC, **changes: Any) -> MoveRequest:
-    base = MoveRequest(
-        topic=topic,
-        topic_id="t" * 64,
-        grounded_at=MOMENT,
-        style="socratic",
-        reveal_state={"agenda": list(topic.titles), "coveredAngles": []},
-        learner_turns=3,
-        utterance="Is it the wind?",
-        tutor_reply=None,
-        tutor_interrupted=False,
-        model="gemini-3.8-flash",
-        thinking_level="low",
-    )
-    return replace(base, **changes)
-
-
-def decision(text: str = "And what else?", mode: str = "ask") -> str:
-    state = {"agenda": list(TOPIC.titles), "coveredAngles": ["Surface currents"]}
-    return json.dumps({"mode": mode, "text": text, "updatedRevealState": state})
 
 
 def call(name: str, **args: Any) -> Generated:
@@ -352,154 +307,3 @@ async def test_braces_in_a_digest_are_left_alone(bench: Bench) -> None:
     await MoveAgent(bench.gateway).decide(request_for(), bench.ledger)
     system = camel(bench.bodies[0])["systemInstruction"]["parts"][0]["text"]
     assert "| Currents carry heat {around} the globe." in system
-
-
-# --- with a scripted model in place of the gateway's --------------------------------------------
-
-
-Step = str | Exception | Callable[[LlmRequest], Any]
-
-
-class Scripted(BaseLlm):
-    """Answers from a list; a callable may be a coroutine function of the request."""
-
-    _steps: list[Any] = PrivateAttr()
-    _requests: list[LlmRequest] = PrivateAttr(default_factory=list)
-
-    def __init__(self, steps: list[Any]) -> None:
-        super().__init__(model="scripted")
-        self._steps = steps
-
-    @property
-    def requests(self) -> list[LlmRequest]:
-        return self._requests
-
-    @property
-    def capabilities(self) -> LlmCapabilities:
-        return LlmCapabilities(output_schema_and_tools=False)
-
-    async def generate_content_async(
-        self, llm_request: LlmRequest, stream: bool = False
-    ) -> AsyncGenerator[LlmResponse, None]:
-        self._requests.append(llm_request)
-        step = self._steps.pop(0)
-        if callable(step):
-            step = await step(llm_request)
-        if isinstance(step, Exception):
-            raise step
-        yield LlmResponse(
-            content=types.Content(role="model", parts=[types.Part(text=step)]),
-            usage_metadata=types.GenerateContentResponseUsageMetadata(total_token_count=1),
-        )
-
-
-def agent_with(llm: BaseLlm) -> MoveAgent:
-    return MoveAgent(ModelGateway(lambda: KEY), llm=llm)
-
-
-@pytest.mark.req("MOVE-1")
-async def test_it_runs_without_any_network() -> None:
-    got = await agent_with(Scripted([decision()])).decide(request_for(), Ledger())
-    assert got.mode == "ask"
-
-
-@pytest.mark.req("MOVE-10")
-async def test_no_session_outlives_its_turn() -> None:
-    agent = agent_with(Scripted([decision(), "bad", "bad", "bad"]))
-    await agent.decide(request_for(), Ledger())
-    with pytest.raises(NoDecision):
-        await agent.decide(request_for(), Ledger())
-    left = await agent._mind.sessions.list_sessions(app_name="pidjin", user_id="learner")
-    assert left.sessions == []
-
-
-@pytest.mark.req("MOVE-11")
-async def test_a_model_that_raises_empty_is_retried() -> None:
-    llm = Scripted([EmptyAnswer("STOP", ("thought",)), decision()])
-    assert (await agent_with(llm).decide(request_for(), Ledger())).mode == "ask"
-    assert len(llm.requests) == 2
-
-
-async def test_turns_do_not_see_each_other() -> None:
-    async def echo(request: LlmRequest) -> str:
-        await asyncio.sleep(0)
-        system = str(request.config.system_instruction)
-        digest = system.split("GROUNDED DIGEST:\n| ")[1].split("\n")[0]
-        parts = request.contents[-1].parts or []
-        assert digest in (parts[0].text or "")
-        return decision(digest)
-
-    agent = agent_with(Scripted([echo] * 20))
-    topics = [replace(TOPIC, digest=f"digest number {n:02}") for n in range(20)]
-    got = await asyncio.gather(
-        *(agent.decide(request_for(topic, utterance=topic.digest), Ledger()) for topic in topics)
-    )
-    assert [d.text for d in got] == [topic.digest for topic in topics]
-
-
-async def test_a_waiting_model_does_not_hold_up_other_lessons(bench: Bench) -> None:
-    """Two places for agent work, but ten turns may wait for the model at once."""
-    waiting, release = asyncio.Event(), asyncio.Event()
-    inside = 0
-
-    async def hold(stage: Any) -> None:
-        nonlocal inside
-        inside += 1
-        if inside == 10:
-            waiting.set()
-        await release.wait()
-
-    bench.local.script.on("generate", hold)
-    bench.answers += [decision()] * 10
-    agent = MoveAgent(bench.gateway)
-    async with asyncio.TaskGroup() as group:
-        turns = [group.create_task(agent.decide(request_for(), bench.ledger)) for _ in range(10)]
-        async with asyncio.timeout(10):
-            await waiting.wait()
-        release.set()
-    assert {t.result().mode for t in turns} == {"ask"}
-
-
-async def test_a_cancelled_turn_gives_its_place_back(bench: Bench) -> None:
-    started, release = asyncio.Event(), asyncio.Event()
-
-    async def hold(stage: Any) -> None:
-        started.set()
-        await release.wait()
-
-    agent = MoveAgent(bench.gateway)
-    for _ in range(3):
-        started.clear()
-        bench.local.script.on("generate", hold, times=1)
-        turn = asyncio.ensure_future(agent.decide(request_for(), bench.ledger))
-        await started.wait()
-        turn.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await turn
-    release.set()
-    bench.answers.append(decision())
-    async with asyncio.timeout(10):
-        assert (await agent.decide(request_for(), bench.ledger)).mode == "ask"
-    left = await agent._mind.sessions.list_sessions(app_name="pidjin", user_id="learner")
-    assert left.sessions == []
-
-
-def test_a_turn_has_a_deadline() -> None:
-    from tests.virtual_time import run_virtual
-
-    async def forever(_: LlmRequest) -> str:
-        await asyncio.sleep(10_000)
-        return decision()
-
-    async def main() -> float:
-        loop = asyncio.get_running_loop()
-        started = loop.time()
-        with pytest.raises(ModelTimeout):
-            await agent_with(Scripted([forever])).decide(request_for(), Ledger())
-        return loop.time() - started
-
-    assert run_virtual(main()) == pytest.approx(55.0, abs=0.5)
-
-
-async def test_warming_needs_no_network() -> None:
-    await agent_with(Scripted([])).warm()

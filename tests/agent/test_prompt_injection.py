@@ -24,7 +24,7 @@ from agent.prompts.news import news_search_prompt
 from agent.prompts.quoting import one_line, quote
 from agent.tiers import DEFAULT_TIERS
 from agent.topic import Section, Source
-from tests.agent.test_move_agent import TOPIC, request_for
+from tests.agent.topics import TOPIC, request_for
 
 WORD = "Zq"  # the harmless foreign text
 FIRST = "A point that is covered"

@@ -43,6 +43,11 @@ class Script:
         """When the first such effect came."""
         return next(at for at, effect in self.effects if isinstance(effect, kind))
 
+    @property
+    def states(self) -> list[str]:
+        """What the page was told to show, one after another."""
+        return [shown.state for shown in self.of(ev.ShowState)]
+
     def forget(self) -> None:
         self.effects.clear()
 

@@ -23,6 +23,7 @@ from server.settings import Settings
 from server.sign_in import mint_admin_link
 
 CANARY = "canary-key-5f2c9e-never-seen"
+AGENDA = ["The moon", "The sun", "Spring tides"]
 DOCUMENT = "Tides follow the moon.\n\nSpring tides come at new and full moon."
 
 Answer = Callable[[str, Mapping[str, Any]], Generated | str | None]
@@ -73,9 +74,7 @@ class Model:
     """What the model answers, and what it was asked. `fail`: raised inside the model instead."""
 
     moves: list[str] = field(default_factory=lambda: [decision()])
-    groundings: list[str] = field(
-        default_factory=lambda: [grounding("The moon", "The sun", "Spring tides")]
-    )
+    groundings: list[str] = field(default_factory=lambda: [grounding(*AGENDA)])
     requests: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
     # What a search for stories of a theme finds; None: three stories of its own.
     news: Callable[[str], Generated | str | None] = lambda theme: None
@@ -178,6 +177,12 @@ class World:
         doc = await self.ctx.store.get("config/app")
         await self.ctx.store.set("config/app", {**(doc.data if doc else {}), **values})
         self.ctx.config.forget()
+
+    async def session(self, session_id: str = "s1") -> dict[str, Any]:
+        """What is stored of a session that must be there."""
+        data = await self.stored(f"sessions/{session_id}")
+        assert data is not None
+        return data
 
     async def stored(self, path: str) -> dict[str, Any] | None:
         doc = await self.ctx.store.get(path)
