@@ -37,10 +37,10 @@ DASHWOOD = """\
 """
 LEARNER = ".said.learner .words"
 TUTOR = ".said.tutor .words"
-# Shares of words in order. The recogniser hears one or two of a sentence otherwise ("respectful"
-# for "respectable"), more on a machine that has two learners, two browsers and two recognisers.
-NEARLY_ALL = 0.75
-AMONG_TWO = 0.5
+# Shares of words in order. The recogniser hears one of a sentence otherwise ("respectful" for
+# "respectable"), more on a machine that has two learners, two browsers and two recognisers.
+NEARLY_ALL = 0.85
+AMONG_TWO = 0.75
 
 
 def words(text: str) -> set[str]:
