@@ -84,7 +84,7 @@ LIVE_TOKEN = {
         "server/test_live_token.py": ["test_every_mode_has_its_token"],
     },
     "the real serializer": {
-        "contract/test_genai_sdk.py": ["test_a_minted_token_connects_once_with_the_locked_setup"]
+        "contract/test_genai_live.py": ["test_a_minted_token_connects_once_with_the_locked_setup"]
     },
 }
 NATIVE_VOICE = {

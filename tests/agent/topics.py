@@ -51,15 +51,15 @@ def decision(text: str = "And what else?", mode: str = "ask") -> str:
     return json.dumps({"mode": mode, "text": text, "updatedRevealState": state})
 
 
-def native_of(style: str = "socratic", **changes: object) -> str:
-    fields: dict[str, object] = {
+def native_of(style: str = "socratic", **changes: Any) -> str:
+    fields: dict[str, Any] = {
         "topic": TOPIC,
         "style": style,
         "agenda": TOPIC.titles,
         "covered": TOPIC.titles[:1],
         "learner_turns": 3,
     }
-    return compose_live_native_instruction(**(fields | changes))  # type: ignore[arg-type]
+    return compose_live_native_instruction(**(fields | changes))
 
 
 def flow_c_of() -> str:

@@ -17,6 +17,7 @@ from tests.voices import spoken
 SENTENCE = "Antibodies recognise the surface of the germ and hold on to it until it is carried away"
 
 
+@pytest.mark.req("RTC-8")
 def test_a_long_sentence_in_a_quiet_room_is_heard_to_its_end() -> None:
     """Talking for 8 s, no moment of it softer than 9 dB below the loudest; soft syllables may be
     refused, never for as long as a pause."""
@@ -30,6 +31,7 @@ def test_a_long_sentence_in_a_quiet_room_is_heard_to_its_end() -> None:
         assert refused <= 10
 
 
+@pytest.mark.req("RTC-8")
 def test_voices_that_never_pause_are_a_crowd_although_one_of_them_was_taken_for_the_learner() -> (
     None
 ):
@@ -41,6 +43,7 @@ def test_voices_that_never_pause_are_a_crowd_although_one_of_them_was_taken_for_
 
 
 @pytest.mark.speech
+@pytest.mark.req("RTC-8")
 def test_a_voice_that_draws_no_breath_is_one_utterance() -> None:
     """8 s without a pause: begun once, and ended when it ends."""
     import soxr

@@ -12,7 +12,9 @@ from tests.server.world import AGENDA, World, decision
 
 
 @pytest.mark.req("API-25", "OBS-25")
-async def test_a_slow_first_turn_is_stored_before_a_quick_second(world: World) -> None:
+async def test_a_slow_first_turn_is_stored_before_a_quick_second(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     learner = await world.learner()
     topic_id = await learner.ground()
     decide = world.ctx.move_agent.decide
@@ -26,7 +28,7 @@ async def test_a_slow_first_turn_is_stored_before_a_quick_second(world: World) -
             await go.wait()
         return await decide(move, *args, **kwargs)
 
-    world.ctx.move_agent.decide = held  # type: ignore[method-assign]
+    monkeypatch.setattr(world.ctx.move_agent, "decide", held)
     async with asyncio.TaskGroup() as tasks:
         tasks.create_task(learner.turn(topic_id, "first"))
         await deciding.wait()
@@ -52,7 +54,9 @@ async def test_turns_at_once_are_all_stored(world: World) -> None:
     assert {a["text"] for a in answers} == {"one!", "two!", "six!"}
 
 
-async def test_the_other_process_of_one_store_loses_nothing(world: World) -> None:
+async def test_the_other_process_of_one_store_loses_nothing(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A turn that was decided on an older session joins the newer one."""
     learner = await world.learner()
     topic_id = await learner.ground()
@@ -67,7 +71,7 @@ async def test_the_other_process_of_one_store_loses_nothing(world: World) -> Non
         await world.ctx.store.update("sessions/s1", {"turns": turns, "style": "lecture"})
         return await decide(*args, **kwargs)
 
-    world.ctx.move_agent.decide = decide_late  # type: ignore[method-assign]
+    monkeypatch.setattr(world.ctx.move_agent, "decide", decide_late)
     world.model.moves = [decision(covered=["The moon"])]
     answer = await learner.turn(topic_id, "here")
     assert answer["updatedRevealState"]["coveredAngles"] == ["The moon", "The sun"]
@@ -76,7 +80,9 @@ async def test_the_other_process_of_one_store_loses_nothing(world: World) -> Non
     assert stored["style"] == "lecture"
 
 
-async def test_a_session_deleted_meanwhile_does_not_come_back(world: World) -> None:
+async def test_a_session_deleted_meanwhile_does_not_come_back(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     learner = await world.learner()
     topic_id = await learner.ground()
     await learner.turn(topic_id)
@@ -86,7 +92,7 @@ async def test_a_session_deleted_meanwhile_does_not_come_back(world: World) -> N
         await learner.call("deleteSession", sessionId="s1")
         return await decide(*args, **kwargs)
 
-    world.ctx.move_agent.decide = decide_late  # type: ignore[method-assign]
+    monkeypatch.setattr(world.ctx.move_agent, "decide", decide_late)
     body = {"sessionId": "s1", "topicId": topic_id, "userUtteranceSummary": "?"}
     assert await learner.refused("dialogueTurn", **body) == "failed-precondition"
     assert await world.stored("sessions/s1") is None

@@ -37,7 +37,7 @@ async def test_the_agent_itself_may_search_the_news_again(world: World) -> None:
     news = (await learner.call("groundTopic", topic="Storm", kind="news"))["topicId"]
     world.model.groundings = [grounding("The eye", digest="Just in.")]
     tool = [{"name": "refresh_topic_context", "args": {}}]
-    world.model.moves = [Generated(text=None, function_calls=tool), decision()]  # type: ignore[list-item]
+    world.model.moves = [Generated(text=None, function_calls=tool), decision()]
     answer = await learner.turn(news, tutorReply="It rained.")
     assert "Just in." in answer["contextUpdate"]
     assert (await world.session())["grounded"][news]["digest"] == "Just in."

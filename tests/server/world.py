@@ -73,7 +73,7 @@ def grounding(*titles: str, digest: str = "The moon pulls the sea.", depth: str 
 class Model:
     """What the model answers, and what it was asked. `fail`: raised inside the model instead."""
 
-    moves: list[str] = field(default_factory=lambda: [decision()])
+    moves: list[str | Generated] = field(default_factory=lambda: [decision()])
     groundings: list[str] = field(default_factory=lambda: [grounding(*AGENDA)])
     requests: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
     # What a search for stories of a theme finds; None: three stories of its own.
@@ -153,6 +153,10 @@ class World:
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         async with self.client.get(path, headers=headers) as response:
             return response.status, await response.json()
+
+    async def text(self, path: str, **headers: str) -> tuple[int, str]:
+        async with self.client.get(path, headers=headers) as response:
+            return response.status, await response.text()
 
     async def sign_up(self, name: str = "Ada", email: str = "ada@example.org") -> Person:
         """Somebody new, pending. The test client keeps no cookies of theirs."""
