@@ -16,7 +16,8 @@ from typing import Any
 from playwright.async_api import Browser, async_playwright
 
 from tests.browser import tour
-from tests.browser.conftest import CHROMIUM, CHROMIUM_FLAGS, Server
+from tests.browser.devices import CHROMIUM, CHROMIUM_FLAGS
+from tests.browser.server_process import Server
 from tests.browser.visit import SIZES, Visitor, Visits
 from tests.browser.webkit import free_port
 from tests.rig import DEV_TOKEN

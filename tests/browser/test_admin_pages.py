@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Locator, expect
 
-from tests.browser.conftest import Server
+from tests.browser.server_process import Server
 from tests.browser.visit import Visitor, Visits, words
 
 pytestmark = [

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.async_api import expect
 
-from tests.browser.conftest import Server
+from tests.browser.server_process import Server
 from tests.browser.visit import Visits, words
 
 pytestmark = [

@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.conftest import Device, Launcher, Server, device, until
+from tests.browser.devices import Device, Launcher, device
+from tests.browser.server_process import Server
 from tests.browser.sound import SILENT_RMS, SoundCard
 from tests.browser.test_talk import BROWSERS, LEARNER, TUTOR, mic_on, sign_up, status
+from tests.browser.waiting import until
 from tests.rig import DOCUMENT
 
 pytestmark = [

@@ -15,7 +15,7 @@ from server.app import build_app
 from server.local_model import ModelAccess
 from server.pages import CLIENT_DIST
 from server.settings import Settings
-from tests.browser.conftest import Launcher
+from tests.browser.devices import Launcher
 from tests.browser.visit import words
 from tests.browser.webkit import free_port
 from tests.fake_identity import API_KEY, PROJECT, FakeIdentity, fake_identity

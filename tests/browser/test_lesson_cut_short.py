@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 import pytest
 from playwright.async_api import APIRequestContext, Route, expect
 
-from tests.browser.conftest import Server
+from tests.browser.server_process import Server
 from tests.browser.visit import Visitor, Visits, words
 
 pytestmark = [

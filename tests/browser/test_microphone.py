@@ -7,7 +7,7 @@ import subprocess
 import pytest
 from playwright.async_api import expect
 
-from tests.browser.conftest import Launcher
+from tests.browser.devices import Launcher
 from tests.browser.sound import SoundCard
 from tests.browser.visit import Visits, words
 

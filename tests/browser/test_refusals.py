@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.async_api import Route, expect
 
-from tests.browser.conftest import Server
+from tests.browser.server_process import Server
 from tests.browser.visit import Visitor, Visits, words
 
 pytestmark = [

@@ -15,8 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.conftest import Device, Launcher, Server, device, need_file, until
+from tests.browser.devices import Device, Launcher, device
+from tests.browser.server_process import Server
 from tests.browser.sound import SILENT_RMS, SoundCard
+from tests.browser.waiting import need_file, until
 from tests.rig import DOCUMENT, _voice
 
 pytestmark = [

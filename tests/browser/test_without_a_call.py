@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from playwright.async_api import expect
 
-from tests.browser.conftest import until
 from tests.browser.sound import SoundCard
 from tests.browser.visit import Visitor, Visits, words
+from tests.browser.waiting import until
 
 pytestmark = [
     pytest.mark.browser,

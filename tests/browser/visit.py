@@ -18,7 +18,8 @@ from typing import Any
 
 from playwright.async_api import Browser, BrowserContext, Locator, Page, Request, expect
 
-from tests.browser.conftest import SHOTS, Server, complains
+from tests.browser.devices import SHOTS, complains
+from tests.browser.server_process import Server
 from tests.npm import NODE
 from tests.rig import DOCUMENT
 

@@ -15,8 +15,11 @@ import pytest_asyncio
 from playwright.async_api import Browser, async_playwright
 
 from hatch_build import npm
-from tests.browser.conftest import CHROMIUM, CHROMIUM_FLAGS, Server, _await_ready, line, need
+from tests.browser.conftest import line
+from tests.browser.devices import CHROMIUM, CHROMIUM_FLAGS
+from tests.browser.server_process import Server, await_ready
 from tests.browser.sound import SoundCard
+from tests.browser.waiting import need
 from tests.browser.webkit import free_port
 from tests.npm import install
 from tests.rig import DEV_TOKEN, DOCUMENT
@@ -59,7 +62,7 @@ def server(tmp_path_factory: pytest.TempPathFactory, bundle: Path) -> Iterator[S
             env=environment, stdout=out, stderr=subprocess.STDOUT, cwd=HERE.parent.parent,
         )  # fmt: skip
         try:
-            _await_ready(f"http://127.0.0.1:{port}/readyz", process, log)
+            await_ready(f"http://127.0.0.1:{port}/readyz", process, log)
             yield Server(f"http://127.0.0.1:{port}", log, environment)
         finally:
             process.terminate()

@@ -15,8 +15,9 @@ import aiohttp
 import pytest
 from playwright.async_api import Browser, ConsoleMessage, Page, Response
 
-from tests.browser.conftest import Server, until
+from tests.browser.server_process import Server
 from tests.browser.sound import SoundCard
+from tests.browser.waiting import until
 from tests.ecosystem.conftest import Learner
 
 pytestmark = [
