@@ -15,15 +15,15 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Playwright, async_playwright
 
+from tests.browser.devices import Launcher
+from tests.browser.server_process import Server
 from tests.browser.sound import SoundCard
+from tests.browser.waiting import need
 from tests.browser.webkit import free_port
 from tests.rig import DEV_TOKEN, spoken
 
 if TYPE_CHECKING:
     from tests.browser.visit import Visits
-from tests.browser.devices import Launcher
-from tests.browser.server_process import Server
-from tests.browser.waiting import need
 
 
 @pytest.fixture(scope="session")
