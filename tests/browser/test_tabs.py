@@ -99,6 +99,7 @@ async def test_what_is_typed_in_a_second_window_shows_in_the_first(visit: Visits
         await second.open()
         await second.tab("History")
         await second.button("Resume").first.click()
+        await expect(second.tutor).to_have_count(1)
         await second.typed("A vaccine shows a harmless piece of a germ.")
         said = ["A vaccine shows a harmless piece of a germ."]
         await expect(visitor.learner).to_have_text(said)
