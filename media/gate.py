@@ -256,7 +256,7 @@ class Gate:
                 self._muffled = True
                 return speech.released(at)
             case Passage.SHUT:
-                return []
+                return speech.released(at)  # a sign from the open is none of the hold's
 
     # --- admission -------------------------------------------------------------------------------
 

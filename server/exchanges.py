@@ -146,8 +146,8 @@ class Exchanges:
         # A conversation deleted or closed meanwhile is its owner's wish, and nobody's fault.
         level = logging.INFO if why == Code.FAILED_PRECONDITION else logging.WARNING
         log.log(level, "turn not saved", extra={"turn": exchange.turn_id, "why": why})
-        self._tell(self._turn(exchange, None, saved=False))
         self._notify(exchange, "save-failed")
+        self._tell(self._turn(exchange, None, saved=False))
 
     @staticmethod
     def _turn(exchange: Exchange, mode: str | None, *, saved: bool) -> rtvi.Turn:

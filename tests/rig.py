@@ -30,7 +30,7 @@ from server.store.records import session_path
 from server.voice import LESSONS, PLANE, voice
 from tests.call import Call
 from tests.media.peers import until
-from tests.voices import _voice, said, spoken
+from tests.voices import said, spoken
 
 __all__ = [
     "DEV_TOKEN",
@@ -38,7 +38,6 @@ __all__ = [
     "Call",
     "House",
     "Person",
-    "_voice",
     "house",
     "said",
     "spoken",

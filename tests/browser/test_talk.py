@@ -7,11 +7,13 @@ compared with the tutor's bubble; what was heard is in the store after a reload.
 from __future__ import annotations
 
 import asyncio
+import functools
 import os
 import re
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -19,7 +21,10 @@ from tests.browser.devices import Device, Launcher, device
 from tests.browser.server_process import Server
 from tests.browser.sound import SILENT_RMS, SoundCard
 from tests.browser.waiting import need_file, until
-from tests.rig import DOCUMENT, _voice
+from tests.rig import DOCUMENT
+
+if TYPE_CHECKING:
+    from local_gemini.speech.recogniser import MoonshineRecogniser
 
 pytestmark = [
     pytest.mark.browser,
@@ -65,10 +70,15 @@ def recording(number: str) -> tuple[Path, str]:
     raise AssertionError(f"no recording {number}")
 
 
-def recognise(pcm16k: bytes) -> str:
+@functools.cache
+def _recogniser() -> MoonshineRecogniser:
     from local_gemini.speech.recogniser import MoonshineRecogniser
 
-    return str(_voice(MoonshineRecogniser).transcribe(pcm16k))
+    return MoonshineRecogniser()
+
+
+def recognise(pcm16k: bytes) -> str:
+    return _recogniser().transcribe(pcm16k)
 
 
 async def sign_up(page: Device, server: Server, name: str) -> None:

@@ -14,6 +14,7 @@ from local_gemini.speech import SpeechMissing
 from local_gemini.speech.embedder import MiniLmEmbedder
 from local_gemini.speech.recogniser import MoonshineRecogniser
 from local_gemini.speech.voice import JoeVoice
+from tests.voices import reading
 
 
 @cache
@@ -50,18 +51,13 @@ def brain() -> LocalBrain:
     return LocalBrain(embedder())
 
 
-def rendered(text: str) -> bytes:
-    """`text` as a learner's microphone would deliver it: PCM16 mono 16 kHz, read anew."""
-    voice()._kept.clear()  # short lines are kept, and no two readings are alike
-    samples = np.frombuffer(voice().speak(text), "<i2").astype(np.float32)
+@cache
+def learner_pcm(text: str, take: int = 0) -> bytes:
+    """`text` as a learner's microphone would deliver it: PCM16 mono 16 kHz."""
+    voice()  # says why it cannot speak
+    samples = np.frombuffer(reading(text, take), "<i2").astype(np.float32)
     pcm: bytes = soxr.resample(samples, 24_000, 16_000).astype("<i2").tobytes()
     return pcm
-
-
-@cache
-def learner_pcm(text: str) -> bytes:
-    """As `rendered`, always the same reading."""
-    return rendered(text)
 
 
 def quiet(ms: int) -> bytes:

@@ -18,7 +18,6 @@ from tests.local_gemini.speech_parts import (
     learner_pcm,
     quiet,
     recogniser,
-    rendered,
     voice,
 )
 
@@ -55,9 +54,9 @@ SENTENCES = (
 def test_own_speech_is_understood() -> None:
     """Four readings of each line: a single one may be misheard (0.06 to 0.07 on average)."""
     errors = [
-        word_errors(said, recogniser().transcribe(rendered(said)))
+        word_errors(said, recogniser().transcribe(learner_pcm(said, take)))
         for said in SENTENCES
-        for _ in range(4)
+        for take in range(4)
     ]
     assert sum(errors) / len(errors) <= 0.13
 
@@ -100,9 +99,11 @@ def test_sound_without_speech_has_no_words(kind: str) -> None:
 
 
 def test_quiet_speech_is_understood_like_loud_speech() -> None:
-    samples = np.frombuffer(learner_pcm(SENTENCES[1]), "<i2")
-    faint = (samples * 0.02).astype("<i2").tobytes()
-    assert word_errors(SENTENCES[1], recogniser().transcribe(faint)) <= 0.25
+    for said in SENTENCES:
+        samples = np.frombuffer(learner_pcm(said), "<i2")
+        faint = (samples * 0.02).astype("<i2").tobytes()
+        loud = word_errors(said, recogniser().transcribe(learner_pcm(said)))
+        assert word_errors(said, recogniser().transcribe(faint)) <= loud + 0.15
 
 
 @pytest.mark.parametrize(

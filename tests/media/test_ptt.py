@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from media import turn_events as ev
@@ -246,6 +246,7 @@ _MOVES = st.lists(
 
 @settings(max_examples=150, deadline=None)
 @given(_MOVES, st.booleans(), st.booleans())
+@example([("down", 13, True), ("gone", 1, True), ("down", 13, True)], True, True)
 def test_every_start_has_its_end_and_no_block_leaves_twice(
     moves: list[tuple[str, int, bool]], service_ends: bool, talks: bool
 ) -> None:

@@ -18,7 +18,7 @@ import soxr
 from numpy.typing import NDArray
 
 from local_gemini.speech import SpeechMissing
-from local_gemini.speech.voice import JoeVoice
+from tests.voices import local_voice, reading
 
 RATE = 16_000
 HOP = 160  # 10 ms of a label
@@ -150,15 +150,7 @@ def joe_says(text: str) -> Sound:
 @cache
 def joe_24k(text: str) -> Sound:
     """As the tutor's reply arrives: 24 kHz."""
-    return (np.frombuffer(_joe().speak(text), "<i2") / 32768).astype(np.float32)
-
-
-@cache
-def _joe() -> JoeVoice:
-    import onnxruntime
-
-    onnxruntime.set_seed(7)  # the voice breathes at random: the set is the same every time
-    return JoeVoice()
+    return (np.frombuffer(reading(text), "<i2") / 32768).astype(np.float32)
 
 
 @cache
@@ -195,7 +187,7 @@ def missing() -> str:
 def joe_missing() -> str:
     """Why the local voice cannot speak here; empty when it can."""
     try:
-        _joe()
+        local_voice()
     except SpeechMissing as missing:
         return str(missing)
     return ""
