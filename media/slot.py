@@ -28,17 +28,19 @@ class LearnerText:
         """Takes one transcription; false when it changed nothing."""
         before = (self.text, self.finished)
         if words.interim:
-            gap = " " if self.finished and self.settled else ""
-            self.interim = gap + words.text
+            self.interim = self._gap(words.text) + words.text
             self.finished = False
             return (self.text, self.finished) != before
         self.interim = ""
         if not self._resent(words):
-            gap = " " if self.finished and self.settled and words.text.strip() else ""
-            self.settled += gap + words.text
+            self.settled += self._gap(words.text) + words.text
             self.finished = words.finished
         self.finished = self.finished or words.finished
         return (self.text, self.finished) != before
+
+    def _gap(self, text: str) -> str:
+        """Between what was final and what comes behind it: one space, whoever wrote it."""
+        return " " if self.finished and self.settled and text and not text[0].isspace() else ""
 
     def write(self, text: str) -> None:
         """Typed words are final; they stand after whatever was said."""

@@ -8,6 +8,7 @@ hears the masked events, and where it would decide otherwise the words get other
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from typing import Any
@@ -34,6 +35,22 @@ def shape(effects: Sequence[Effect]) -> list[dict[str, Any]]:
         {key: masked(value) if key in WORDS else value for key, value in effect_data(one).items()}
         for one in effects
     ]
+
+
+def _repeated(shown: str, text: str) -> str | None:
+    """`text` as one that says again what is shown (masked), and perhaps more; spaces as they are
+    in it. None where its shape is another."""
+    pieces, said = re.split(r"(\s+)", masked(text)), shown.split()
+    places = [n for n, piece in enumerate(pieces) if piece.strip()]
+    if not said or len(places) < len(said):
+        return None
+    last = places[len(said) - 1]
+    for place, word in zip(places, said, strict=False):
+        piece, form = pieces[place], masked(word)
+        if piece != form and not (place == last and piece.startswith(form)):
+            return None
+        pieces[place] = word + piece[len(word) :]
+    return "".join(pieces)
 
 
 class WordMask:
@@ -67,8 +84,7 @@ class WordMask:
             return
         text = event.text
         yield replace(event, text=masked(text))
-        if self._shown and masked(text).startswith(masked(self._shown)):
-            # A transcript that says everything again.
-            yield replace(event, text=self._shown + masked(text[len(self._shown) :]))
+        if (again := _repeated(self._shown, text)) is not None:
+            yield replace(event, text=again)
         for letter in LETTERS[1:]:
             yield replace(event, text=masked(text, letter))

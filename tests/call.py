@@ -25,8 +25,10 @@ class Page(Client):
         super().__init__()
         self.arrived: list[float] = []
         self.told_at: list[float] = []
-        assert self.channel is not None
-        self.channel.on("message", lambda _: self.told_at.append(asyncio.get_running_loop().time()))
+
+    def told(self, message: Any) -> None:
+        self.told_at.append(asyncio.get_running_loop().time())
+        super().told(message)
 
     def _packet(self, payload: bytes, sequence: int, timestamp: int, ssrc: int) -> None:
         self.arrived.append(asyncio.get_running_loop().time())
@@ -43,6 +45,7 @@ class Call:
         self._decoder = Decoder(16_000)
         self._decoded = 0
         self._pcm = bytearray()
+        self._told: list[dict[str, Any]] = []
         self._quiet: asyncio.Task[None] | None = None
         self._talking = False
         self._gone = False
@@ -113,11 +116,17 @@ class Call:
 
     # --- what came back ---------------------------------------------------------------------------
 
+    @property
+    def told(self) -> list[dict[str, Any]]:
+        """Every message, in order; each is parsed once."""
+        texts = self.client.messages
+        self._told += [json.loads(text) for text in texts[len(self._told) :]]
+        return self._told
+
     def messages(self, kind: str) -> list[dict[str, Any]]:
         """Data of the messages of an RTVI type, or of a `server-message` type."""
         found = []
-        for text in self.client.messages:
-            message = json.loads(text)
+        for message in self.told:
             data = message.get("data") or {}
             if message["type"] == kind or (
                 message["type"] == "server-message" and data.get("type") == kind
@@ -128,10 +137,9 @@ class Call:
     @property
     def kinds(self) -> list[str]:
         """Every message's type in order, `server-message` by the type of its data."""
-        told = [json.loads(text) for text in self.client.messages]
         return [
             str(one["data"]["type"] if one["type"] == "server-message" else one["type"])
-            for one in told
+            for one in self.told
         ]
 
     @property
@@ -165,8 +173,7 @@ class Call:
 
     def _contents(self) -> list[str]:
         """Each message without its envelope."""
-        told = [json.loads(text) for text in self.client.messages]
-        return [f"{one['type']} {json.dumps(one.get('data'))}" for one in told]
+        return [f"{one['type']} {json.dumps(one.get('data'))}" for one in self.told]
 
     def heard(self) -> bytes:
         """Everything the tutor said so far: PCM16 mono 16 kHz, gaps left out."""

@@ -67,7 +67,7 @@ async def test_a_second_window_takes_over_and_the_first_is_told(tmp_path: Path) 
             second = Call(ada, topic, first.session_id)
             try:
                 await second.join()
-                assert first.farewell == "replaced"
+                await until(lambda: first.farewell == "replaced", "told why")
                 assert "another window" in first.messages("closed")[0]["text"]
                 await until(lambda: first.client.pc.connectionState == "closed", "old peer closed")
                 told = len(first.client.messages)
@@ -171,7 +171,7 @@ async def test_another_topic_in_the_same_conversation_starts_a_new_lesson(tmp_pa
             ada.call(first) as old,
             ada.call(second, old.session_id) as new,
         ):
-            assert old.farewell == "replaced"
+            await until(lambda: old.farewell == "replaced", "told why")
             assert (await new.ask("What do bees do?"))["saved"] is True
             assert len(home.gemini.sessions) == 2
             assert not home.gemini.sessions[0].open

@@ -42,7 +42,7 @@ async def test_t30_what_is_queued_is_heard_before_the_line_closes(tmp_path: Path
         async with ada.call(await ada.ground()) as call:
             await _saying_goodbye(call)
             await until(lambda: call.farewell, "closed", 15)
-            assert call.farewell == "stopped"
+            await until(lambda: call.farewell == "stopped", "told why")
             assert _everything_heard(call)
             told = call.kinds
             assert told.index("bot-stopped-speaking") < told.index("closed")

@@ -32,7 +32,7 @@ async def test_the_last_minute_is_announced_and_the_limit_holds(
             assert word.endswith(WRAP_UP)
             assert all(point in word for point in call.messages("agenda")[0]["agenda"])
             await until(lambda: call.farewell, "closed", 10)
-            assert call.farewell == "session-limit"
+            await until(lambda: call.farewell == "session-limit", "told why")
         await home.empty()
 
 

@@ -46,7 +46,7 @@ async def test_the_next_reply_says_that_time_is_nearly_over(tmp_path: Path) -> N
             await call.hears(0.5)
             assert call.tutor.startswith(TIME_NEARLY_OVER)
             await until(lambda: call.farewell, "closed", 15)
-            assert call.farewell == "session-limit"
+            await until(lambda: call.farewell == "session-limit", "told why")
             assert live.prompts == ["What do antibodies do?"]
         await home.empty()
 
@@ -64,7 +64,7 @@ async def test_nobody_speaks_and_the_learner_hears_of_it_all_the_same(tmp_path: 
             assert call.messages("user-transcription") == []
             await call.shows("listening")
             await until(lambda: call.farewell, "closed", 15)
-            assert call.farewell == "session-limit"
+            await until(lambda: call.farewell == "session-limit", "told why")
             assert 11.9 < loop.time() - started < 16
             assert call.messages("turn") == []
             (live,) = home.gemini.sessions

@@ -86,7 +86,7 @@ async def test_turns_without_a_reply_are_not_stored_and_the_third_is_said(tmp_pa
                 before = call.states.count("listening")
                 call.type(f"Number {number}.")
                 await until(lambda n=before: call.states.count("listening") > n, "listening")
-            assert call.notices == [TROUBLE_TEXT["empty_turns"]]
+            await until(lambda: call.notices == [TROUBLE_TEXT["empty_turns"]], "told")
             assert (await call.ask("Fourth."))["userText"] == "Fourth."
             assert len(await home.stored(call.session_id)) == 1
         await home.empty()

@@ -61,7 +61,7 @@ async def test_another_window_takes_over_while_the_agent_decides(tmp_path: Path)
             first.type("Why?")
             await until(lambda: agent.heard, "the agent thinks")
             async with ada.call(topic, first.session_id, until_state="formulating") as second:
-                assert first.farewell == "replaced"
+                await until(lambda: first.farewell == "replaced", "told why")
                 agent.gate.set()
                 await until(lambda: second.messages("turn"), "decided")
                 assert second.messages("turn")[0]["saved"] is True

@@ -145,7 +145,7 @@ async def test_a_reply_that_no_voice_can_say_is_there_in_writing(
         async with ada.call(await ada.ground()) as call:
             assert (await call.ask("Why?"))["text"] == ANSWER
             await until(lambda: call.notices, "told")
-            assert call.notices == [TROUBLE_TEXT["text_without_audio"]]
+            await until(lambda: call.notices == [TROUBLE_TEXT["text_without_audio"]], "told")
             await call.shows("listening")
             assert len(await home.stored(call.session_id)) == 1
 

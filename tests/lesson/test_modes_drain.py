@@ -45,7 +45,7 @@ async def test_the_sentence_ends_before_the_lesson_does(
             call.type("And this?")
             await draining
             await until(lambda: call.farewell, "closed")
-            assert call.farewell == "shutdown"
+            await until(lambda: call.farewell == "shutdown", "told why")
             assert len(call.heard()) / 32_000 > 1.3
             (turn,) = await home.stored(call.session_id)
             assert (turn["userText"], turn["text"]) == ("Go on.", REPLY)

@@ -79,7 +79,7 @@ async def test_a_setup_that_hangs_is_not_waited_for(
     async with house(tmp_path, script=Script().on("setup", hang())) as home:
         ada = await home.person()
         async with ada.call(await ada.ground()) as call:
-            assert call.notices == [HALF_DUPLEX_TEXTS["setup_timeout"]]
+            await until(lambda: call.notices == [HALF_DUPLEX_TEXTS["setup_timeout"]], "told")
             assert (await call.ask("Hello?"))["saved"] is True
         await home.empty()
 
@@ -203,5 +203,5 @@ async def test_the_next_call_tries_the_live_service_again(tmp_path: Path) -> Non
                 assert (await call.ask("And now?"))["saved"] is True
                 assert call.notices == []
                 assert home.gemini.sessions[-1].prompts == ["And now?"]
-                assert first.farewell == "replaced"
+                await until(lambda: first.farewell == "replaced", "told why")
         await home.empty()

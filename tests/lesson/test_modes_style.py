@@ -45,7 +45,7 @@ async def test_a_new_session_takes_over_with_the_style_and_what_was_said(
                 False,
                 [("user", "First."), ("model", "Yes, indeed.")],
             )
-            assert call.notices == [NEXT]
+            await until(lambda: call.notices == [NEXT], "told")
             assert (await call.ask("Second."))["saved"] is True
             assert fresh.prompts == ["Second."]
             assert "reconnecting" not in call.states

@@ -127,9 +127,12 @@ async def test_a_failing_agent_costs_one_turn_and_says_so(
         async with ada.call(await ada.ground()) as call:
             turn = await call.ask("First.", 30)
             assert (turn["saved"], turn["userText"]) == (False, "First.")
-            assert call.notices == ["Could not save that turn — the conversation continues."]
+            await until(
+                lambda: call.notices == ["Could not save that turn — the conversation continues."],
+                "told",
+            )
             assert (await call.ask("Second."))["saved"] is True
-            assert call.notices == [SAVE_FAILED]
+            await until(lambda: call.notices == [SAVE_FAILED], "told")
             assert [turn["userText"] for turn in await home.stored(call.session_id)] == ["Second."]
             await call.shows("listening")
 
@@ -159,7 +162,7 @@ async def test_a_store_that_is_away_for_a_moment_is_waited_for(
             monkeypatch.setattr(home.ctx.store, "transaction", down.transaction)
             turn = await call.ask("Keep this.")
             assert (turn["saved"], down.left) == (True, 0)
-            assert call.notices == [SAVE_FAILED]
+            await until(lambda: call.notices == [SAVE_FAILED], "told")
             assert (await call.ask("And this."))["saved"] is True
             told = [turn["userText"] for turn in await home.stored(call.session_id, 2)]
             assert told == ["Keep this.", "And this."]
@@ -176,7 +179,7 @@ async def test_a_store_that_stays_away_loses_the_turn_and_not_the_lesson(
             down = _Down(home, 999)
             monkeypatch.setattr(home.ctx.store, "transaction", down.transaction)
             assert (await call.ask("Lost."))["saved"] is False
-            assert call.notices == [SAVE_FAILED]
+            await until(lambda: call.notices == [SAVE_FAILED], "told")
             down.left = 0
             assert (await call.ask("Kept."))["saved"] is True
 

@@ -144,7 +144,7 @@ async def test_lost_tracking_ends_in_words_and_only_a_new_start_goes_on(tmp_path
             assert call.farewell == ""
             call.type("one too many")
             await until(lambda: call.farewell, "closed")
-            assert call.farewell == "turn-tracking"
+            await until(lambda: call.farewell == "turn-tracking", "told why")
             assert call.messages("closed")[0]["text"] == LOST_TRACK
             await home.empty()
             connects = len(home.gemini.sessions)
@@ -166,7 +166,7 @@ async def test_t30_an_end_that_was_asked_for_waits_for_what_is_being_said(tmp_pa
             await speaking(call)
             call.act("stop", afterReply=True)
             await until(lambda: call.farewell, "closed", 20)
-            assert call.farewell == "stopped"
+            await until(lambda: call.farewell == "stopped", "told why")
             (stored,) = await home.stored(call.session_id)
             assert stored["text"] == LONG
             assert len(call.heard()) > 32 * 60 * 40
@@ -197,7 +197,7 @@ async def test_t30_the_session_limit_lets_the_sentence_end(tmp_path: Path) -> No
         async with ada.call(await ada.ground()) as call:
             call.type("Tell me.")
             await until(lambda: call.farewell, "closed", 15)
-            assert call.farewell == "session-limit"
+            await until(lambda: call.farewell == "session-limit", "told why")
             assert (await home.stored(call.session_id))[0]["text"] == reply
 
 

@@ -70,7 +70,7 @@ async def test_an_offer_while_the_lesson_ends_waits_and_gets_a_new_one(tmp_path:
                 assert _lesson_of(home, again) is not first
                 assert (await again.ask("Back again."))["saved"] is True
                 assert again.farewell == ""
-            assert call.farewell == "stopped"
+            await until(lambda: call.farewell == "stopped", "told why")
 
 
 @pytest.mark.req("RTC-19", "CARD-17")
@@ -115,7 +115,7 @@ async def test_a_bug_of_ours_ends_its_lesson_in_words_and_no_other(
             broken.append(_lesson_of(home, call)._floor.talk)
             call.type("Now it breaks.")
             await until(lambda: call.farewell, "told", 15)
-            assert call.farewell == "internal"
+            await until(lambda: call.farewell == "internal", "told why")
             assert "our side" in call.messages("closed")[0]["text"]
             await until(lambda: len(home.lessons) == 1, "one is left")
             assert (await other.ask("And me?"))["saved"] is True

@@ -93,7 +93,7 @@ async def test_sigterm_stores_the_finished_exchange_and_exits_in_order(tmp_path:
             await call.shows("listening")
             process.send_signal(signal.SIGTERM)
             await until(lambda: call.farewell, "told", 15)
-            assert call.farewell == "shutdown"
+            await until(lambda: call.farewell == "shutdown", "told why")
             go_on.set()
             assert await asyncio.wait_for(process.wait(), EXIT_S) == 0
             session_id = call.session_id

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
+import os
+import random
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -27,6 +29,9 @@ from media.plane import MediaPlane
 from media.voice import ParkedTrack
 
 DEADLINE_S = 10.0
+# Up to so late (s) a message of the channel is shown to a test: `LATE_S=0.12 make test` finds tests
+# that take two messages, or a message and an answer, to come in one order.
+LATE_S = float(os.environ.get("LATE_S", "0"))
 
 
 def tone(hertz: float, rate: int, seconds: float, level: int = 9000) -> bytes:
@@ -118,10 +123,22 @@ class Client:
         self.channel = self.pc.createDataChannel("chat") if channel else None
         self.messages: list[Any] = []
         if self.channel is not None:
-            self.channel.on("message", self.messages.append)
+            self.channel.on("message", self._arrives)
+        self._due = 0.0
         self.received: list[tuple[bytes, int, int]] = []
         self.sequence, self.timestamp = 100, 5000
         self.hook: AudioHook | None = None
+
+    def _arrives(self, message: Any) -> None:
+        if not LATE_S:
+            self.told(message)
+            return
+        loop = asyncio.get_running_loop()
+        self._due = max(self._due + 1e-4, loop.time() + random.uniform(0, LATE_S))
+        loop.call_at(self._due, self.told, message)
+
+    def told(self, message: Any) -> None:
+        self.messages.append(message)
 
     async def offer(self) -> str:
         with mock.patch("aioice.ice.get_host_addresses", return_value=["127.0.0.1"]):

@@ -122,6 +122,24 @@ def test_two_words_of_one_shape_are_two_words() -> None:
     assert "xxx yyy" in lines[3]
 
 
+@pytest.mark.parametrize(
+    ("first", "then", "again"),
+    [("two", " six", "two six"), ("two", "six", " two  six one"), ("x y", " x", "x y xenon")],
+    ids=["own-space", "more", "within-a-word"],
+)
+def test_what_says_everything_again_does_so_masked(first: str, then: str, again: str) -> None:
+    lines: list[str] = []
+    log, turns = TurnLog(lines.append), Turns()
+    for event in (
+        Typed(100.0, first, "r"),
+        LearnerWords(100.2, then),
+        LearnerWords(100.4, again, finished=True),
+    ):
+        log.record(event, turns.handle(event))
+    assert turns.unanswered == ("t1", again.strip())
+    assert replay(lines) == []
+
+
 def test_the_log_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(turn_log, "MAX_EVENTS", 4)
     lines: list[str] = []

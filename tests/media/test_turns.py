@@ -62,6 +62,16 @@ def test_an_interim_is_replaced_and_the_final_commits() -> None:
 
 
 @pytest.mark.req("VOICE-26")
+@pytest.mark.parametrize("more", ["And why?", " And why?"])
+@pytest.mark.parametrize("interim", [False, True])
+def test_between_two_sentences_is_one_space(more: str, interim: bool) -> None:
+    script = Script()
+    script.speak(words="What is a fold?")
+    script.feed(ev.LearnerWords(script.at, more, interim=interim))
+    assert script.turns.unanswered == ("t1", "What is a fold? And why?")
+
+
+@pytest.mark.req("VOICE-26")
 @pytest.mark.parametrize("again", ["What is a fold?", "what is  a fold?"])
 def test_a_resent_transcript_changes_nothing(again: str) -> None:
     script = Script()

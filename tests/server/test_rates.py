@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,6 +11,18 @@ from hypothesis import strategies as st
 from server.rate import RateLimit
 from server.security import ADDRESS_BURST, SIGN_IN_BURST, network_of
 from tests.server.world import World
+
+
+async def _until_refused(ask: Callable[[int], Awaitable[int]]) -> list[int]:
+    """The statuses before the first 429. However slowly this machine asks, it asks faster than
+    the limit fills up again."""
+    statuses: list[int] = []
+    for number in range(20 * int(ADDRESS_BURST)):
+        status = await ask(number)
+        if status == 429:
+            return statuses
+        statuses.append(status)
+    raise AssertionError(f"{len(statuses)} requests, and none was refused")
 
 
 async def test_guessing_codes_is_slowed_down(world: World) -> None:
@@ -20,28 +34,26 @@ async def test_guessing_codes_is_slowed_down(world: World) -> None:
 
 
 async def test_one_address_cannot_flood_and_another_is_not_held_up(world: World) -> None:
-    async def ask(address: str) -> tuple[int, str | None]:
+    async def ask(address: str) -> int:
         async with world.client.get(
             "/api/me", headers={"X-Forwarded-For": f"198.51.100.9, {address}"}
         ) as response:
-            return response.status, response.headers.get("Retry-After")
+            assert (response.status == 429) is ("Retry-After" in response.headers)
+            return response.status
 
-    statuses = [(await ask("203.0.113.1"))[0] for _ in range(int(ADDRESS_BURST) + 60)]
+    statuses = await _until_refused(lambda _: ask("203.0.113.1"))
     assert statuses[:400] == [401] * 400
-    assert 429 in statuses
-    assert (await ask("203.0.113.2"))[0] == 401
+    assert await ask("203.0.113.2") == 401
 
 
 async def test_somebody_on_ipv6_is_one_whatever_their_last_half(world: World) -> None:
-    statuses = []
-    for number in range(int(ADDRESS_BURST) + 60):
-        headers = {"X-Forwarded-For": f"2001:db8:1:2::{number:x}"}
+    async def ask(address: str) -> int:
+        headers = {"X-Forwarded-For": address}
         async with world.client.get("/api/me", headers=headers) as response:
-            statuses.append(response.status)
-    assert 429 in statuses
-    headers = {"X-Forwarded-For": "2001:db8:1:3::1"}
-    async with world.client.get("/api/me", headers=headers) as response:
-        assert response.status == 401
+            return response.status
+
+    assert set(await _until_refused(lambda n: ask(f"2001:db8:1:2::{n:x}"))) == {401}
+    assert await ask("2001:db8:1:3::1") == 401
 
 
 @pytest.mark.parametrize(
@@ -61,26 +73,27 @@ def test_whom_a_limit_is_for(address: str, network: str) -> None:
 
 async def test_looking_whether_it_is_ready_is_limited_too(world: World) -> None:
     headers = {"X-Forwarded-For": "203.0.113.77"}
-    statuses = []
-    for _ in range(int(ADDRESS_BURST) + 60):
+
+    async def ask(_: int) -> int:
         async with world.client.get("/readyz", headers=headers) as response:
-            statuses.append(response.status)
-    assert (statuses[0], statuses[-1]) == (200, 429)
+            return response.status
+
+    assert set(await _until_refused(ask)) == {200}
     assert (await world.get("/healthz"))[0] == 200
 
 
 async def test_a_person_is_limited_whatever_the_address(world: World) -> None:
     learner = await world.learner()
-    statuses = []
-    for number in range(160):
+
+    async def ask(number: int) -> int:
         headers = {
             "Authorization": f"Bearer {learner.token}",
-            "X-Forwarded-For": f"203.0.113.{number}",
+            "X-Forwarded-For": f"203.0.{number // 250}.{number % 250}",
         }
         async with world.client.get("/api/me", headers=headers) as response:
-            statuses.append(response.status)
-    assert statuses[0] == 200
-    assert 429 in statuses
+            return response.status
+
+    assert set(await _until_refused(ask)) == {200}
 
 
 def test_a_bucket_admits_its_burst_then_its_rate() -> None:
