@@ -12,7 +12,7 @@ run: $(VENV)/run.stamp client/dist/app.js  ## the server on http://127.0.0.1:808
 	$(BIN)/python -m server
 
 test: system-deps $(VENV)/dev.stamp client/dist/app.js check  ## everything that must hold
-	$(BIN)/python -m pytest -n 2 --dist loadscope $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n 3 --dist loadscope $(PYTEST_ARGS)
 
 check: $(VENV)/dev.stamp lint  ## static checks and the client's own tests
 	$(BIN)/python scripts/secret_scan.py

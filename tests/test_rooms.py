@@ -5,14 +5,16 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.conftest import room_of
+from tests.conftest import BACKGROUND, room_of
 
 PROBE = """
+import os
 import pytest
 
 @pytest.mark.parametrize("n", range(6))
 def test_something(n):
-    pass
+    steps_back = os.environ["PYTEST_XDIST_WORKER"] == "gw2"
+    assert os.nice(0) == min(19, int(os.environ["NICE"]) + 10 * steps_back)
 """
 
 
@@ -29,22 +31,24 @@ def test_the_workers_keep_to_the_rooms(tmp_path: Path) -> None:
     """Run for real: an upgrade that no longer asks our scheduler shows here."""
     here = Path(__file__).parent
     rooms = tmp_path / "tests"
-    for name in ("lesson", "browser"):
+    for name in ("lesson", "browser", "media"):
         (rooms / name).mkdir(parents=True)
         for n in "ab":
             (rooms / name / f"test_{name}_{n}.py").write_text(PROBE)
     (rooms / "conftest.py").write_text((here / "conftest.py").read_text())
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
-    environment = {**os.environ, "PYTHONPATH": str(here.parent)}
-    command = ["-n", "2", "--dist", "loadscope", "-v", "-p", "no:cacheprovider"]
+    environment = {**os.environ, "PYTHONPATH": str(here.parent), "NICE": str(os.nice(0))}
+    command = ["-n", "3", "--dist", "loadscope", "-v", "-p", "no:cacheprovider"]
     told = subprocess.run(
         [sys.executable, "-m", "pytest", *command], cwd=tmp_path, env=environment,
         capture_output=True, text=True, check=True,
     ).stdout  # fmt: skip
     passed = [line.split() for line in told.splitlines() if " PASSED " in line]
+    assert len(passed) == 3 * 2 * 6, told
     workers = {
-        name: {words[0] for words in passed if f"/{name}/" in words[-1]}
+        name: {words[0].strip("[]") for words in passed if f"/{name}/" in words[-1]}
         for name in ("lesson", "browser")
     }
     assert sum(len(found) for found in workers.values()) == 2, told
     assert workers["lesson"] != workers["browser"], told
+    assert BACKGROUND not in workers["lesson"] | workers["browser"], told
