@@ -36,8 +36,8 @@ class Books:
             tasks = [
                 group.create_task(self.exchanges.run(), name=f"{name}:observer"),
                 group.create_task(self.meter.run(), name=f"{name}:usage"),
-                group.create_task(kept(self.handles.run()), name=f"{name}:handle"),
-                group.create_task(kept(self.styles.run()), name=f"{name}:style"),
+                group.create_task(kept(self.handles.run), name=f"{name}:handle"),
+                group.create_task(kept(self.styles.run), name=f"{name}:style"),
             ]
             await closed.wait()
             _, late = await asyncio.wait(tasks, timeout=DRAIN_S)

@@ -27,9 +27,10 @@ class Boundary:
 
         return call
 
-    async def kept(self, work: Coroutine[Any, Any, None]) -> None:
-        """Runs `work`; of what it raises only a cancellation goes on."""
+    async def kept(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Runs `work`; of what it raises only a cancellation goes on. Cancelled before its first
+        step it has begun nothing."""
         try:
-            await work
+            await work()
         except* Exception as broken:
             self._broke(broken)

@@ -162,9 +162,9 @@ class Lesson:
         self._steering.last_minute.limit(self.plan.minutes * 60)
         try:
             async with asyncio.TaskGroup() as group:
-                group.create_task(kept(self._live.run()), name=f"{name}:link")
-                group.create_task(kept(self._errands.run()), name=f"{name}:errands")
-                watching = group.create_task(kept(self._watch()), name=f"{name}:silence")
+                group.create_task(kept(self._live.run), name=f"{name}:link")
+                group.create_task(kept(self._errands.run), name=f"{name}:errands")
+                watching = group.create_task(kept(self._watch), name=f"{name}:silence")
                 group.create_task(self._books.run(name, self.silent), name=f"{name}:books")
                 await self._ending.reached.wait()
                 watching.cancel()

@@ -152,6 +152,12 @@ class Call:
         return [str(status["state"]) for status in self.messages("status")]
 
     @property
+    def states_since_ready(self) -> list[str]:
+        """Those after the first `listening`."""
+        states = self.states
+        return states[states.index("listening") + 1 :]
+
+    @property
     def learner(self) -> str:
         texts = self.messages("user-transcription")
         return str(texts[-1]["text"]) if texts else ""

@@ -21,12 +21,12 @@ async def test_a_client_killed_mid_reply_is_noticed_and_what_was_heard_is_stored
     """T25: no goodbye, no packet. Noticed within 5 s, kept for the grace, then all is released.
 
     T12: whoever comes later than that begins a fresh session that knows what was said."""
-    monkeypatch.setattr(attendance, "PEER_GRACE_S", 1.5)
     async with house(tmp_path, ScriptedEngine(replies=[["word " * 200 + "end."]])) as home:
         ada = await home.person()
         topic = await ada.ground()
         call = Call(ada, topic, str(uuid.uuid4()))
         await call.join()
+        monkeypatch.setattr(attendance, "PEER_GRACE_S", 1.5)
         call.type("Tell me all of it.")
         await call.hears(0.5)
         assert home.gemini.sessions[0].open
@@ -48,10 +48,10 @@ async def test_a_client_killed_mid_reply_is_noticed_and_what_was_heard_is_stored
 async def test_a_clean_close_is_noticed_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(attendance, "PEER_GRACE_S", 0.3)
     async with house(tmp_path) as home:
         ada = await home.person()
         async with ada.call(await ada.ground()) as call:
+            monkeypatch.setattr(attendance, "PEER_GRACE_S", 0.3)
             await call.hang_up()
         # DTLS says goodbye: no need to wait for four silent seconds.
         await home.empty(within=3.5)

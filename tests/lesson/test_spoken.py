@@ -54,7 +54,7 @@ async def test_transcripts_of_every_kind_are_one_bubble_and_one_turn(
             ]
             assert said_first[0] == "Memory"
             assert said_first[-1] == LINE
-            assert call.states[1:] == ["formulating", "speaking", "listening"] * 2
+            assert call.states_since_ready == ["formulating", "speaking", "listening"] * 2
             started, stopped = "user-started-speaking", "user-stopped-speaking"
             assert call.kinds.count(started) == call.kinds.count(stopped) >= 2
             (live,) = home.gemini.sessions
