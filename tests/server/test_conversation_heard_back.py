@@ -30,6 +30,7 @@ pytestmark = pytest.mark.speech
 TEXT = " ".join(REPLY)
 STEP_S = 0.02
 GAIN_DB = -12.0
+DELAYS_MS = (60, 180, 300)
 # PAINS T18.
 INTERRUPTED_S = 0.4
 
@@ -138,26 +139,36 @@ def _learner(number: int) -> Sound:
 
 
 @pytest.mark.req("RTC-11")
-@pytest.mark.parametrize("delay_ms", [60, 180, 300])
-def test_t18_the_tutor_does_not_interrupt_itself_and_the_learner_does(delay_ms: int) -> None:
-    """T18: 12 dB below what was played, from the first second of the lesson on; the learner is no
-    louder than that."""
+@pytest.mark.parametrize("delay_ms", DELAYS_MS)
+def test_t18_the_tutor_does_not_interrupt_itself(delay_ms: int) -> None:
+    """T18: 12 dB below what was played, from the first second of the lesson on."""
+    need.local_voice()
+    room = Room(delay_ms)
+    room.wait(0.6)
+    for _ in range(2):
+        room.asks()
+        room.wait(15.0)
+    assert [(one.tutor, one.interrupted) for one in room.finished] == [(TEXT, False)] * 2
+    assert room.service.heard == 0
+    assert room.notices == ["echo"]
+
+
+@pytest.mark.req("RTC-11")
+def test_t18_a_learner_no_louder_than_the_echo_interrupts_it() -> None:
+    """Five people at five places of the reply, over each way back; how long it takes depends on
+    what the tutor says just then (docs/notes/performance.md)."""
     need.local_voice()
     took = []
-    for number in range(3):
+    for delay_ms in DELAYS_MS:
         room = Room(delay_ms)
-        room.wait(0.6)
-        for _ in range(2):
-            room.asks()
-            room.wait(15.0)
-        assert [(one.tutor, one.interrupted) for one in room.finished] == [(TEXT, False)] * 2
-        assert room.service.heard == 0
-        assert room.notices == ["echo"]
         room.asks()
-        room.wait(3.0 + 0.13 * number)
-        took.append(room.interrupted_by(_learner(number)))
-        room.wait(1.0)
-        assert room.finished[2].interrupted
+        room.wait(15.0)
+        for number, place in enumerate((2.0, 3.0, 4.2, 5.5, 7.0)):
+            room.asks()
+            room.wait(place + 0.13 * number)
+            took.append(room.interrupted_by(_learner(number)))
+            room.wait(1.0)
+        assert [one.interrupted for one in room.finished] == [False] + [True] * 5
     assert np.median(took) < INTERRUPTED_S
 
 
